@@ -135,8 +135,9 @@ wheel: ## the Python package as one file for Python 3.11 and later, in build/
 	@cd build/release/python && $(PYTHON) -W ignore setup.py -q bdist_wheel -d ../..
 	@ls build/broad-*.whl
 
-install-python: wheel ## the Python package into the active virtual environment, otherwise for the whole system
-	@$(PIP) install --no-index --no-deps --force-reinstall --disable-pip-version-check build/broad-*.whl
+install-python: wheel ## the Python package into the active virtual environment, otherwise for the whole system; with DESTDIR below its PREFIX
+	@$(PIP) install --no-index --no-deps --disable-pip-version-check --no-warn-script-location \
+	    $(if $(DESTDIR),--ignore-installed --root "$(DESTDIR)" --prefix "$(PREFIX)",--force-reinstall) build/broad-*.whl
 
 install: ## to PREFIX (/usr/local), honouring DESTDIR
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)

@@ -147,10 +147,10 @@ def other_labels(found, expected):
 
 NPM = pathlib.Path(os.environ.get("BROAD_NPM", pathlib.Path.home() / ".cache" / "broad" / "npm"))  # as scripts/setup --export
 RUN_ONNX = """
-const fs = require("fs"), ort = require("onnxruntime-node");
+const fs = require("fs"), ort = require(process.argv[1]);
 (async () => {
     for (const job of JSON.parse(fs.readFileSync(0))) {
-        const session = await ort.InferenceSession.create(job.file, {logSeverityLevel: 3, intraOpNumThreads: 1});
+        const session = await ort.InferenceSession.create(new Uint8Array(fs.readFileSync(job.file)), {logSeverityLevel: 3});
         const given = session.inputMetadata[0], bytes = fs.readFileSync(job.rows);
         const data = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
         const array = given.type === "uint8" ? new Uint8Array(data) : new Float64Array(data);
@@ -163,12 +163,12 @@ const fs = require("fs"), ort = require("onnxruntime-node");
 """
 
 
-def have_runtime():
-    return shutil.which("node") and (NPM / "node_modules" / "onnxruntime-node").is_dir()
+def have_runtime(runtime="onnxruntime-node"):
+    return shutil.which("node") and (NPM / "node_modules" / runtime).is_dir()
 
 
-def run_onnx(jobs, folder):
-    """[(file, rows)] by ONNX Runtime in one process. rows: of numbers, or (bytes, shape) of pictures."""
+def run_onnx(jobs, folder, runtime="onnxruntime-node"):
+    """[(file, rows)] by ONNX Runtime in one process, for node or for the web. rows: of numbers, or (bytes, shape) of pictures."""
     listed = []
     for number, (file, given) in enumerate(jobs):
         path = pathlib.Path(folder) / f"rows{number}"
@@ -179,7 +179,7 @@ def run_onnx(jobs, folder):
             shape = [len(given), len(given[0])]
         path.write_bytes(content)
         listed.append({"file": str(file), "rows": str(path), "shape": list(shape)})
-    done = subprocess.run(["node", "-e", RUN_ONNX], input=json.dumps(listed), capture_output=True, text=True, check=False,
+    done = subprocess.run(["node", "-e", RUN_ONNX, runtime], input=json.dumps(listed), capture_output=True, text=True, check=False,
                           env={**os.environ, "NODE_PATH": str(NPM / "node_modules")})
     if done.returncode:
         raise Failure(done.stderr)

@@ -17,7 +17,9 @@ MODULES = {
     "photos-benchmarks": "bench.images.report",
     "mnist": "bench.mnist",
     "python-benchmarks": "bench.python.report",
+    "predictions": "bench.predictions",
     "schedules": "bench.schedules",
+    "serve": "bench.serve",
     "export": "bench.export_report",
 }
 

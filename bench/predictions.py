@@ -20,7 +20,7 @@ WAYS = {"auto": [], "chain": ["--preset", "chain"], "bls": ["--kind", "bls"], "r
         "brls": ["--kind", "brls"], "paper": ["--preset", "paper", "--enhance", "20x5"]}
 PAPER = "paper"
 EXACT = ["C", "Python"]
-WANTED = [*EXACT, "JavaScript", "exported C, x86-64"]
+WANTED = [*EXACT, "JavaScript", "exported C, x86-64", "ONNX Runtime"]
 
 PYTHON = """
 import csv, json, sys, warnings

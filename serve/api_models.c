@@ -22,7 +22,7 @@ int serve_api_learn(serve_answer *out, const serve_request *request)
 {
     json_t *body = NULL;
     int status = serve_request_json(&body, request);
-    int agreed = !status && json_is_true(json_object_get(body, "agreed"));
+    int agreed = !status && !json_is_false(json_object_get(body, "agreed"));
     json_decref(body);
     return status ? status : ask(out, request, SERVE_TASK_LEARN, agreed);
 }

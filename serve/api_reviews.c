@@ -41,7 +41,7 @@ static void learn_if_due(serve_server *server)
     long after = strtol(text, NULL, 10);
     if (after <= 0 || serve_learner_pending(&pending, server) || pending < after) return;
     serve_model *model = serve_server_model(server);
-    if (model) serve_learner_ask(server->learner, SERVE_TASK_LEARN, 0, 0);
+    if (model) serve_learner_ask(server->learner, SERVE_TASK_LEARN, 0, 1);
     serve_model_drop(model);
 }
 

@@ -292,7 +292,7 @@ static int demonstrate(json_t **result, serve_learner *learner)
         status = add_version(result, learner, &candidate);
         json_decref(candidate.result);
     }
-    if (!status) status = serve_watch_take(server, others, "drawn", 1);
+    if (!status) status = serve_watch_take(server, others, "drawn", 1, 0);
     json_decref(said);
     return status;
 }

@@ -69,13 +69,17 @@ static double lead_over(const double *scores, size_t count, size_t normal)
 
 int serve_model_judge(serve_verdict *out, double *scores, const serve_model *model, const double *inputs)
 {
-    size_t normal = broad_model_normal(model->model);
     int status = broad_predict(scores, model->model, inputs, 1, 0);
-    if (status) return status;
+    return status ? status : serve_model_verdict(out, scores, model);
+}
+
+int serve_model_verdict(serve_verdict *out, double *scores, const serve_model *model)
+{
+    size_t normal = broad_model_normal(model->model);
     *out = (serve_verdict){.label = broad_best_class(model->model, scores), .certainty = (double)NAN};
     out->fault = lead_over(scores, model->outputs, normal);
     if (!model->probabilities) return BROAD_OK;
-    status = broad_probabilities(scores, model->model, scores, 1);
+    int status = broad_probabilities(scores, model->model, scores, 1);
     out->certainty = scores[out->label];
     out->fault = 1 - scores[normal];
     return status;

@@ -32,5 +32,7 @@ typedef struct serve_verdict {
 
 /* scores, of `outputs` numbers, become probabilities where there are any. */
 int serve_model_judge(serve_verdict *out, double *scores, const serve_model *model, const double *inputs);
+/* The second half of it, where many rows were predicted together. */
+int serve_model_verdict(serve_verdict *out, double *scores, const serve_model *model);
 
 #endif

@@ -126,7 +126,7 @@ static int add_row(serve_added *out, serve_project *project, const char *content
     return status;
 }
 
-static int keep_file(serve_project *project, const char *content, const void *bytes, size_t count)
+static int keep_file(serve_project *project, const char *content, const void *bytes, size_t count, int wait)
 {
     char path[PATH_MAX];
     broad__replacement place;
@@ -134,7 +134,10 @@ static int keep_file(serve_project *project, const char *content, const void *by
     if (status || access(path, F_OK) == 0) return status;
     status = broad__replace_begin(&place, path);
     if (!status) status = broad__replace_write(&place, bytes, count);
-    return status ? status : broad__replace_commit(&place);
+    if (!status) status = wait ? broad__replace_commit(&place) : broad__replace_commit_unsynced(&place);
+    if (status != BROAD_IO) return status;
+    return cli_fail(BROAD_CANNOT_WRITE, "the photo cannot be kept: the disk is full, or fails (%s)",
+                    broad_error_message());
 }
 
 /* For the tool, which looks for photos in the project. */
@@ -152,25 +155,26 @@ int serve_photo_add(serve_added *out, serve_project *project, const void *bytes,
     broad__hash_text(content, bytes, count);
     int status = find_content(out, project, content);
     if (status || out->known) return status;
-    status = keep_file(project, content, bytes, count);
+    status = keep_file(project, content, bytes, count, 1);
     return status ? status : add_row(out, project, content, count, NULL, name);
 }
 
-int serve_photo_add_file(serve_added *out, serve_project *project, const char *path, const char *name)
+int serve_photo_bring(serve_incoming *out, serve_project *project, const char *path, int copy)
 {
-    char content[BROAD__HASH_TEXT];
     void *bytes = NULL;
-    size_t count = 0;
-    int status = serve_file_read(&bytes, &count, path);
+    int status = serve_file_read(&bytes, &out->bytes, path);
     if (status) return status;
-    if (project->copy) status = serve_photo_add(out, project, bytes, count, name);
-    else {
-        broad__hash_text(content, bytes, count);
-        status = add_link(project, content, path);
-        if (!status) status = add_row(out, project, content, count, path, name);
-    }
+    out->copied = copy;
+    broad__hash_text(out->content, bytes, out->bytes);
+    status = copy ? keep_file(project, out->content, bytes, out->bytes, 0) : add_link(project, out->content, path);
     free(bytes);
     return status;
+}
+
+int serve_photo_enter(serve_added *out, serve_project *project, const serve_incoming *incoming, const char *path,
+                      const char *name)
+{
+    return add_row(out, project, incoming->content, incoming->bytes, incoming->copied ? NULL : path, name);
 }
 
 /* ---- what was seen ---- */

@@ -20,8 +20,18 @@ typedef struct serve_added {
 
 /* Photos that are sent are always kept in the project. `name` may have folders before it; it is only ever shown. */
 int serve_photo_add(serve_added *out, serve_project *project, const void *bytes, size_t count, const char *name);
-/* A file of a folder: copied, or referred to by its path, as the project does it. */
-int serve_photo_add_file(serve_added *out, serve_project *project, const char *path, const char *name);
+
+/* A file of a folder comes in by two steps, so that many can share one wait for the disk: its bytes, copied (or linked to, unless
+ * copy) without waiting; and, when the caller has waited, its row, within a transaction of the caller. */
+typedef struct serve_incoming {
+    char content[33];
+    size_t bytes;
+    int copied;
+} serve_incoming;
+
+int serve_photo_bring(serve_incoming *out, serve_project *project, const char *path, int copy);
+int serve_photo_enter(serve_added *out, serve_project *project, const serve_incoming *incoming, const char *path,
+                      const char *name);
 
 /* A regular file that is not a link, and of at most SERVE_PHOTO_BYTES_MOST. For free(). */
 int serve_file_read(void **out, size_t *out_bytes, const char *path);

@@ -7,7 +7,7 @@
 #include "io/json.h"
 #include "serve/server.h"
 
-enum { THREADS_MOST = 16, WRITTEN_AT_ONCE = 64, ASKED_MOST = 64 };
+enum { THREADS_MOST = 16, WRITTEN_AT_ONCE = 64, ASKED_MOST = 64, RETRY_SECONDS = 2 };
 static const long WRITER_PAUSE = 100000000; /* nanoseconds: what comes within it is written together */
 
 /* A request waits for it. */
@@ -185,7 +185,11 @@ static void write_results(serve_queue *queue, judged *list)
         status = serve_database_end(database, status);
     }
     tell(queue, list, status);
-    if (status) serve_server_trouble(queue->server);
+    if (status) {
+        serve_server_trouble(queue->server);
+        if (!queue->over) nanosleep(&(struct timespec){.tv_sec = RETRY_SECONDS}, NULL);
+        serve_queue_again(queue); /* they wait again */
+    }
     while (list) {
         judged *next = list->next;
         serve_outcome_clear(&list->outcome);

@@ -52,7 +52,7 @@ static const serve_route routes[] = {
     {"POST", "/api/v1/undo", serve_api_undo, "undo an action: that of the number given, or the latest of this person", NULL, "json:action, who", JSON},
     {"GET", "/api/v1/actions", serve_api_actions, "what people did, the latest first", "limit=at most, up to 1000", NULL, JSON},
 
-    {"POST", "/api/v1/learn", serve_api_learn, "learn the corrections, or make a first model of what was labelled", NULL, "json:agreed (true: learn also what was agreed to)", JSON},
+    {"POST", "/api/v1/learn", serve_api_learn, "learn the corrections, or make a first model of what was labelled", NULL, "json:agreed (false: learn corrections alone, not what was agreed to)", JSON},
     {"POST", "/api/v1/train", serve_api_train, "train a new model on all that was labelled", NULL, NULL, JSON},
     {"GET", "/api/v1/versions", serve_api_versions, "every model there has been", NULL, NULL, JSON},
     {"GET", "/api/v1/versions/{number}/model", serve_api_version_model, "its file", NULL, NULL, "application/octet-stream"},

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "io/output.h"
+#include "serve/reviews.h"
 
 int64_t serve_version_now(serve_server *server)
 {
@@ -38,39 +39,82 @@ static int note_change(serve_server *server, int64_t version, int64_t photo, con
                         before, after);
 }
 
-static int judge_row(serve_server *server, const serve_model *model, sqlite3_stmt *query, double *scores)
+/* Photos that were seen, with the inputs that the model takes. */
+typedef struct roll {
+    size_t count, room;
+    int64_t *photos;
+    char (*labels)[SERVE_LABEL_BYTES]; /* as they were judged before */
+    double *inputs, *scores;
+} roll;
+
+static void roll_clear(roll *all)
+{
+    free(all->photos);
+    free(all->labels);
+    free(all->inputs);
+    free(all->scores);
+}
+
+static int roll_open(roll *out, serve_server *server, const serve_model *model)
+{
+    int64_t count = 0;
+    int status = serve_number(&count, &server->project.database, "SELECT count(*) FROM photos WHERE state=1", "");
+    out->room = (size_t)count;
+    out->photos = calloc(out->room + 1, sizeof *out->photos);
+    out->labels = calloc(out->room + 1, sizeof *out->labels);
+    out->inputs = calloc(out->room * model->inputs + 1, sizeof *out->inputs);
+    out->scores = calloc(out->room * model->outputs + 1, sizeof *out->scores);
+    if (status || (out->photos && out->labels && out->inputs && out->scores)) return status;
+    return cli_fail(BROAD_NO_MEMORY, "out of memory");
+}
+
+static int roll_read(roll *all, serve_server *server, const serve_model *model)
+{
+    sqlite3_stmt *query = NULL;
+    size_t bytes = model->inputs * sizeof *all->inputs;
+    int status =
+        serve_query_open(&query, &server->project.database, "SELECT id, inputs, label FROM photos WHERE state=1", "");
+    while (!status && (status = serve_query_row(query)) > 0) {
+        const void *inputs = sqlite3_column_blob(query, 1);
+        status = BROAD_OK;
+        if (!inputs || (size_t)sqlite3_column_bytes(query, 1) != bytes || all->count == all->room) continue;
+        all->photos[all->count] = sqlite3_column_int64(query, 0);
+        snprintf(all->labels[all->count], sizeof all->labels[0], "%s", serve_query_text(query, 2));
+        memcpy(all->inputs + all->count++ * model->inputs, inputs, bytes);
+    }
+    serve_query_close(query);
+    return status;
+}
+
+static int judge_one(serve_server *server, const serve_model *model, const roll *all, size_t i)
 {
     serve_verdict verdict;
-    int64_t photo = sqlite3_column_int64(query, 0);
-    const double *inputs = sqlite3_column_blob(query, 1);
-    if (!inputs || (size_t)sqlite3_column_bytes(query, 1) != model->inputs * sizeof *inputs) return BROAD_OK;
-    int status = serve_model_judge(&verdict, scores, model, inputs);
+    double *scores = all->scores + i * model->outputs;
+    int status = serve_model_verdict(&verdict, scores, model);
     const char *label = status ? "" : broad_model_output_name(model->model, verdict.label);
-    if (!status) status = note_change(server, model->version, photo, serve_query_text(query, 2), label);
+    if (!status) status = note_change(server, model->version, all->photos[i], all->labels[i], label);
     if (status) return status;
     return serve_change(&server->project.database,
                         "UPDATE photos SET version=?, scores=?, label=?, certainty=?, fault=? WHERE id=?", "ibtrri",
                         model->version, scores, model->outputs * sizeof *scores, label, verdict.certainty,
-                        verdict.fault, photo);
+                        verdict.fault, all->photos[i]);
 }
 
 /* Within a transaction. Photos that were looked at for another lineage wait again. */
 static int judge_again(serve_server *server, const serve_model *model)
 {
     serve_database *database = &server->project.database;
-    sqlite3_stmt *query = NULL;
-    double *scores = calloc(model->outputs, sizeof *scores);
-    int status = scores ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory");
-    if (!status)
-        status = serve_change(database,
+    roll all = {0};
+    int status = serve_change(database,
                               "UPDATE photos SET state=0 WHERE state=1 AND (version IS NULL OR version NOT IN"
                               " (SELECT id FROM versions WHERE lineage=?))",
                               "i", model->lineage);
     if (!status) status = serve_change(database, "DELETE FROM changes WHERE version=?", "i", model->version);
-    if (!status) status = serve_query_open(&query, database, "SELECT id, inputs, label FROM photos WHERE state=1", "");
-    while (!status && (status = serve_query_row(query)) > 0) status = judge_row(server, model, query, scores);
-    serve_query_close(query);
-    free(scores);
+    if (!status) status = roll_open(&all, server, model);
+    if (!status) status = roll_read(&all, server, model);
+    if (!status && all.count) status = broad_predict(all.scores, model->model, all.inputs, all.count, 0);
+    for (size_t i = 0; !status && i < all.count; i++) status = judge_one(server, model, &all, i);
+    roll_clear(&all);
     return status;
 }
 
@@ -181,11 +225,13 @@ int serve_version_add(int64_t *out, serve_server *server, const serve_candidate 
 
 /* ---- starting ---- */
 
-static int version_with(int64_t *out, serve_server *server, const char *hash, int64_t version)
+/* Whether model.broad, of this hash, is what the server put there: the version that was noted as written, or, where it was killed
+ * before it could note it, the one in use. */
+static int is_own(int64_t *out, serve_server *server, const char *hash, int64_t written, int64_t now)
 {
     *out = 0;
-    return serve_number(out, &server->project.database, "SELECT id FROM versions WHERE hash=? AND id=?", "ti", hash,
-                        version);
+    return serve_number(out, &server->project.database, "SELECT count(*) FROM versions WHERE hash=? AND id IN (?,?)",
+                        "tii", hash, written, now);
 }
 
 static int take_given(serve_server *server, const char *path)
@@ -208,7 +254,7 @@ int serve_versions_start(serve_server *server)
     int there = access(path, F_OK) == 0;
     if (!there && !now) return BROAD_OK;
     if (there) status = broad__file_hash(hash, path);
-    if (!status && there) status = version_with(&same, server, hash, written);
+    if (!status && there) status = is_own(&same, server, hash, written, now);
     if (status) return status;
     if (there && !same) return take_given(server, path); /* another program has put it there */
     status = load_version(&model, server, now);

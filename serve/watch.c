@@ -10,14 +10,23 @@
 
 #include "io/json.h"
 
-enum { DEEPEST = 16, SETTLED_SECONDS = 1, PAUSE_TENTHS = 20 };
+enum { DEEPEST = 16, SETTLED_SECONDS = 1, PAUSE_TENTHS = 20, AT_ONCE = 64 };
+
+/* A file that has come, and has no row yet. */
+typedef struct arrival {
+    char *path;
+    int64_t bytes, changed;
+    int refused; /* it cannot be a photo; it is only noted as seen */
+    serve_incoming incoming;
+} arrival;
 
 typedef struct visit {
     serve_server *server;
     const char *shown;
     size_t skip; /* length of the folder's own path */
-    int copy, depth;
-    size_t added;
+    int copy, still, depth;
+    size_t count;
+    arrival arrivals[AT_ONCE];
 } visit;
 
 /* Whether the file was taken before, as it is now. */
@@ -29,30 +38,57 @@ static int was_seen(serve_server *server, const char *path, const struct stat *i
     return seen != 0;
 }
 
+static void tell(serve_server *server, size_t added)
+{
+    json_t *data = json_object();
+    cli_json_put(data, "added", json_integer((json_int_t)added));
+    serve_events_post(&server->events, "added", data);
+    serve_queue_wake(server->queue);
+}
+
+static int enter(visit *own, const arrival *file, size_t *added)
+{
+    serve_project *project = &own->server->project;
+    serve_added row = {0};
+    char name[SERVE_NAME_BYTES];
+    snprintf(name, sizeof name, "%s%s", own->shown, file->path + own->skip);
+    int status = file->refused ? BROAD_OK : serve_photo_enter(&row, project, &file->incoming, file->path, name);
+    *added += row.id && !row.known;
+    if (status) return status;
+    return serve_change(&project->database, "INSERT OR REPLACE INTO seen VALUES(?,?,?)", "tii", file->path, file->bytes,
+                        file->changed);
+}
+
+/* Waits for the disk once, then all that have come get their rows together. */
+static int enter_all(visit *own)
+{
+    serve_database *database = &own->server->project.database;
+    size_t added = 0;
+    if (!own->count) return BROAD_OK;
+    if (own->copy) syncfs(own->server->project.lock);
+    int status = serve_database_begin(database);
+    if (!status) {
+        for (size_t i = 0; !status && i < own->count; i++) status = enter(own, &own->arrivals[i], &added);
+        status = serve_database_end(database, status);
+    }
+    for (size_t i = 0; i < own->count; i++) free(own->arrivals[i].path);
+    own->count = 0;
+    if (!status && added) tell(own->server, added);
+    return status;
+}
+
 static int take_file(visit *own, const char *path, const struct stat *info)
 {
-    serve_server *server = own->server;
-    serve_project *project = &server->project;
-    serve_added added = {0};
-    char name[SERVE_NAME_BYTES];
-    if (info->st_mtime + SETTLED_SECONDS > time(NULL) && !own->copy) return BROAD_OK; /* it may still be written to */
-    if (was_seen(server, path, info) || broad_path_look(path) != BROAD_PATH_KIND_PICTURE) return BROAD_OK;
-    snprintf(name, sizeof name, "%s%s", own->shown, path + own->skip);
-    int copy = project->copy;
-    int status;
-    if (own->copy && !copy) { /* drawn photos are always the project's own */
-        void *bytes = NULL;
-        size_t count = 0;
-        status = serve_file_read(&bytes, &count, path);
-        if (!status) status = serve_photo_add(&added, project, bytes, count, name);
-        free(bytes);
-    } else status = serve_photo_add_file(&added, project, path, name);
-    if (status == BROAD_NO_INPUT || status == BROAD_BAD_DATA) status = BROAD_OK; /* too large, or gone */
-    if (!status)
-        status = serve_change(&project->database, "INSERT OR REPLACE INTO seen VALUES(?,?,?)", "tii", path,
-                              (int64_t)info->st_size, (int64_t)info->st_mtime);
-    own->added += !status && added.id && !added.known;
-    return status;
+    arrival file = {.bytes = info->st_size, .changed = info->st_mtime};
+    if (info->st_mtime + own->still > time(NULL)) return BROAD_OK; /* it may still be written to */
+    if (was_seen(own->server, path, info) || broad_path_look(path) != BROAD_PATH_KIND_PICTURE) return BROAD_OK;
+    int status = serve_photo_bring(&file.incoming, &own->server->project, path, own->copy);
+    file.refused = status == BROAD_NO_INPUT || status == BROAD_BAD_DATA; /* gone, or too large */
+    if (status && !file.refused) return status;
+    file.path = strdup(path);
+    if (!file.path) return cli_fail(BROAD_NO_MEMORY, "out of memory");
+    own->arrivals[own->count++] = file;
+    return own->count == AT_ONCE ? enter_all(own) : BROAD_OK;
 }
 
 static int walk(visit *own, const char *folder)
@@ -77,24 +113,14 @@ static int walk(visit *own, const char *folder)
     return status;
 }
 
-static void tell(serve_server *server, size_t added)
+int serve_watch_take(serve_server *server, const char *folder, const char *shown, int copy, int still)
 {
-    json_t *data = json_object();
-    if (!added) {
-        json_decref(data);
-        return;
-    }
-    cli_json_put(data, "added", json_integer((json_int_t)added));
-    serve_events_post(&server->events, "added", data);
-    serve_queue_wake(server->queue);
-}
-
-int serve_watch_take(serve_server *server, const char *folder, const char *shown, int copy)
-{
-    visit own = {.server = server, .shown = shown, .skip = strlen(folder), .copy = copy};
-    int status = walk(&own, folder);
-    tell(server, own.added);
-    return status;
+    visit *own = calloc(1, sizeof *own);
+    if (!own) return cli_fail(BROAD_NO_MEMORY, "out of memory");
+    *own = (visit){.server = server, .shown = shown, .skip = strlen(folder), .copy = copy, .still = still};
+    int status = walk(own, folder), entered = enter_all(own);
+    free(own);
+    return status ? status : entered;
 }
 
 /* ---- folders ---- */
@@ -140,7 +166,8 @@ static void *live(void *context)
         char folder[PATH_MAX] = "";
         while (!server->over && next_folder(folder, server, folder)) {
             const char *slash = strrchr(folder, '/');
-            if (serve_watch_take(server, folder, slash && slash[1] ? slash + 1 : folder, 0))
+            if (serve_watch_take(server, folder, slash && slash[1] ? slash + 1 : folder, server->project.copy,
+                                 SETTLED_SECONDS))
                 serve_server_trouble(server);
         }
         for (int i = 0; i < PAUSE_TENTHS && !server->over; i++)

@@ -9,7 +9,8 @@ int serve_watch_start(serve_server *server);
 void serve_watch_stop(serve_server *server);
 int serve_watch_add(serve_server *server, const char *folder); /* an absolute path of a folder */
 int serve_watch_remove(serve_server *server, const char *folder);
-/* Takes all photos of a folder now, shown as below `shown`. copy: into the project, whatever it does otherwise. */
-int serve_watch_take(serve_server *server, const char *folder, const char *shown, int copy);
+/* Takes all photos of a folder that have not been written to for `still` seconds, shown as below `shown`. copy: into the
+ * project. */
+int serve_watch_take(serve_server *server, const char *folder, const char *shown, int copy, int still);
 
 #endif

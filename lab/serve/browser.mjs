@@ -110,6 +110,14 @@ async function keys(page, server) {
     await until(page, 6, "agreed");
     await page.keyboard.press("u");
     await until(page, 6, "not looked at");
+    const corrected = (await server.get("status")).counts.corrected;
+    await page.keyboard.press("Control+a");
+    await page.keyboard.press("Space"); /* agreeing with all leaves corrections alone */
+    await page.getByText(/photos: agreed/).waitFor();
+    assert.equal((await server.get("status")).counts.corrected, corrected);
+    await page.keyboard.press("u");
+    await until(page, 6, "not looked at");
+    await settled(page, "Photo 5 of 80");
     await shot(page, "keys");
 }
 

@@ -162,6 +162,17 @@ class Ways(Case):
         self.assertEqual(c["scores"][0], c["scores"][3])
         self.assertNotEqual(c["scores"][0], c["scores"][4])
 
+    def test_web(self):
+        """ONNX Runtime for the web, which is WebAssembly."""
+        if not exports.have_runtime("onnxruntime-web"):
+            self.skipTest("ONNX Runtime for the web is not there: scripts/setup --export")
+        for classes in (False, True):
+            path = self.table(classes)
+            model, info = self.fit(path, f"web{classes:d}")
+            file, given = self.onnx_of(model, f"web{classes:d}"), exports.rows(info, path)
+            found = exports.run_onnx([(file, given)], self.folder, "onnxruntime-web")[0]
+            self.same(found, exports.predicted(BROAD, model, path, info))
+
     def test_check(self):
         """--check of the tool itself, by ONNX Runtime for node."""
         if not exports.have_runtime():

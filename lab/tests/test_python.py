@@ -90,6 +90,13 @@ class Wheel(Case):
         use = "import broad; print(broad.__file__, broad.BroadRegressor().fit([[1.0], [2], [3], [4]], [1, 2, 3, 4]).predict([[2]]))"
         done = subprocess.run([python, "-c", use], env=environment, check=True, capture_output=True, text=True, cwd=self.folder)
         self.assertIn(venv, done.stdout)
+        # Below DESTDIR for those who make packages of it; nothing else is touched.
+        subprocess.run(["make", "install-python", "DESTDIR=" + self.path("dest"), "PREFIX=/usr"], cwd=SOURCE, check=True, capture_output=True)
+        found = [folder for folder, _, files in os.walk(self.path("dest")) if "_native.abi3.so" in files]
+        self.assertEqual(len(found), 1)
+        done = subprocess.run([sys.executable, "-c", use], env=dict(os.environ, PYTHONPATH=os.path.dirname(found[0])), check=True, capture_output=True,
+                              text=True, cwd=self.folder)
+        self.assertIn(self.path("dest"), done.stdout)
 
 
 if __name__ == "__main__":

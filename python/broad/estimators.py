@@ -2,7 +2,7 @@
 import sys
 
 from . import _native, inputs
-from .parameters import make_doc, make_init, parameters_of
+from .parameters import make_doc, make_init, own_defaults, parameters_of
 from .progress import show_progress
 
 _GROWTH = {"threads", "memory", "until", "until-accuracy", "max-layers", "max-nodes", "max-seconds"}
@@ -89,7 +89,7 @@ class _Broad:
 
     @classmethod
     def _get_param_names(cls):
-        return sorted([p.name for p in cls._parameters] + ["verbose"])
+        return sorted([p.name for p in cls._parameters] + list(own_defaults()))
 
     def get_params(self, deep=True):
         """The parameters and their values. deep: for scikit-learn; there is nothing below."""
@@ -106,7 +106,7 @@ class _Broad:
         return self
 
     def __repr__(self, N_CHAR_MAX=700):
-        defaults = {"verbose": 0}
+        defaults = own_defaults()
         given = ["%s=%r" % (name, value) for name, value in self.get_params().items() if value != defaults.get(name)]
         return "%s(%s)" % (type(self).__name__, ", ".join(given))
 
@@ -114,10 +114,15 @@ class _Broad:
         """The parameters as the library takes them, in the order of its table."""
         pairs = []
         for parameter in self._parameters:
-            value = getattr(self, parameter.name)
+            value = self._seed() if parameter.name == "seed" else getattr(self, parameter.name)
             if value is not None and (only is None or parameter.option in only):
                 pairs.append((parameter.option, parameter.text(value)))
         return tuple(pairs)
+
+    def _seed(self):
+        if self.seed is not None and self.random_state is not None:
+            raise ValueError("seed and random_state are two names of one parameter; give one of them")
+        return self.random_state if self.seed is None else self.seed
 
     def _has_estimate(self):
         model = self.__dict__.get("_model")
@@ -438,6 +443,7 @@ class _Broad:
         if "_model" in state:
             state["_model"] = _native.from_bytes(state["_model"])
         state["_owned"] = "_kept" in state
+        self.__dict__.update({name: own_defaults().get(name) for name in self._get_param_names()})  # younger than the pickle
         self.__dict__.update(state)
 
 

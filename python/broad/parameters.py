@@ -2,12 +2,13 @@
 from . import _native
 
 # What the table calls otherwise than Python or scikit-learn would.
-_RENAMED = {"lambda": "lambda_", "seed": "random_state"}
+_RENAMED = {"lambda": "lambda_"}
 # They need rows that are held out, which fit() has not.
 _LEFT_OUT = {"patience"}
 _OF_CLASSES = {"class-weight", "positive", "normal", "until-accuracy"}
 _PAIRS = {"features", "enhance"}  # (10, 20) is "10x20"
-_OWN = {"verbose": (0, "1: show progress on standard error")}
+_OWN = {"random_state": (None, "int or RandomState", "the seed, as scikit-learn calls it; give one of them"),
+        "verbose": (0, "int", "1: show progress on standard error")}
 
 
 class Parameter:
@@ -50,6 +51,10 @@ def _entry(head, text):
     return "\n".join([head] + lines)
 
 
+def own_defaults():
+    return {name: own[0] for name, own in _OWN.items()}
+
+
 def parameters_of(classify):
     left_out = _LEFT_OUT if classify else _LEFT_OUT | _OF_CLASSES
     return [Parameter(row) for row in _native.options() if row[0] not in left_out]
@@ -67,5 +72,5 @@ def make_init(parameters):
 
 def make_doc(text, parameters):
     entries = [p.doc() for p in parameters]
-    entries += [_entry("%s : int, default %r" % (name, own[0]), own[1]) for name, own in _OWN.items()]
+    entries += [_entry("%s : %s, default %r" % (name, own[1], own[0]), own[2]) for name, own in _OWN.items()]
     return text.replace("@PARAMETERS@", "\n".join(entries).replace("\n", "\n    "))

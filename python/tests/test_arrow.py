@@ -57,6 +57,9 @@ def text_buffers(texts, format_):
     return [ends.tobytes(), b"".join(data)]
 
 
+ALL = []
+
+
 class Table:
     """Columns of (name, format, values, dictionary or None) in batches, with some bytes before the first row."""
 
@@ -64,6 +67,7 @@ class Table:
         self.columns, self.batches, self.before, self.fault = columns, batches, before, fault
         self.rows = len(columns[0][2]) if columns else 0
         self.kept, self.released, self.given = [], 0, 0
+        ALL.append(self)  # what is released is called whenever the library lets go of it
 
     def pointer(self, thing):
         self.kept.append(thing)

@@ -72,6 +72,11 @@ class Conventions(Case):
     def test_parameters(self):
         model = broad.BroadClassifier(preset="chain", lambda_=1e-3, random_state=4)
         self.assertEqual(repr(model), "BroadClassifier(lambda_=0.001, preset='chain', random_state=4)")
+        x, y = wave()
+        one, other = (broad.BroadRegressor(**FAST, **name).fit(x, y).predict(x) for name in ({"seed": 4}, {"random_state": 4}))
+        np.testing.assert_array_equal(one, other)
+        with self.assertRaisesRegex(ValueError, "two names of one parameter"):
+            broad.BroadRegressor(seed=1, random_state=1).fit(x, y)
         self.assertEqual(broad.BroadClassifier(**model.get_params()).get_params(), model.get_params())
         self.assertIs(model.set_params(kind="bls"), model)
         with self.assertRaisesRegex(ValueError, "Invalid parameter 'deep'"):

@@ -247,18 +247,15 @@ export const openCurrent = () => grid.total && open(grid.current);
 
 /* ---- reviewing ---- */
 
-/* Numbers of the photos at these places; with a photo that stands for a stack, the whole stack. */
-async function idsAt(indices) {
-    const ids = [];
+/* The photos at these places; with a photo that stands for a stack, the whole stack. */
+async function photosAt(indices) {
+    const found = [];
     for (const index of indices) {
         const photo = await needPhoto(index);
-        if (!photo) continue;
-        if (photo.stacked > 1) {
-            const all = await get(`photos?stack=${photo.stack}&limit=1000`);
-            ids.push(...all.photos.map((other) => other.id));
-        } else ids.push(photo.id);
+        if (photo?.stacked > 1) found.push(...(await get(`photos?stack=${photo.stack}&limit=1000`)).photos);
+        else if (photo) found.push(photo);
     }
-    return ids;
+    return found;
 }
 
 /* Actions go to the server one after the other, in the order of the keys. */
@@ -274,7 +271,10 @@ export function reviewCurrent(how) {
     else moveTo(grid.current + 1);
     return inLine(async () => {
         if (own !== grid.number) return;
-        const ids = await idsAt(indices), done = await review(ids, how);
+        const found = await photosAt(indices);
+        /* To agree with many does not take back what was corrected before. */
+        const ids = found.filter((photo) => !(how.agree && found.length > 1 && photo.review !== "none")).map((photo) => photo.id);
+        const done = ids.length ? await review(ids, how) : null;
         if (!done) return;
         applyReview(done);
         if (ids.length > 1)
@@ -284,12 +284,13 @@ export function reviewCurrent(how) {
 }
 
 export function undoLast(action) {
+    const from = grid.current;
     return inLine(async () => {
         const done = await undo(action);
         if (!done) return;
         applyReview(done);
         const at = grid.items.findIndex((photo) => photo && photo.id === done.photos[0]?.id);
-        if (at >= 0) moveTo(at);
+        if (at >= 0 && grid.current === from) moveTo(at); /* unless there was another key meanwhile */
     });
 }
 

@@ -4,7 +4,7 @@ import { count, h, moment, percent, plural, replace, toast } from "./dom.js";
 import { classColour, refreshStatus, state } from "./state.js";
 import { undoLast } from "./gallery.js";
 
-export async function learn(agreed = false) {
+export async function learn(agreed = true) {
     try {
         await post("learn", { agreed });
         refreshStatus();
@@ -69,7 +69,7 @@ export function learningView() {
     function now() {
         const status = state.status, counts = status.counts, work = status.work;
         const busy = work.task !== null, labelled = counts.agreed + counts.corrected;
-        const agreed = h("input", { type: "checkbox" });
+        const agreed = h("input", { type: "checkbox", checked: true });
         return h("section", { className: "panel-card" },
             h("h2", {}, "Learning"),
             status.model

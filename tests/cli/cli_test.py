@@ -169,7 +169,7 @@ class Help(Case):
             for option in names:
                 self.assertRegex(text, r"--%s\b" % option)
         fit = {o["name"]: o for o in table["fit"]["options"]}
-        for name in ("kind preset features enhance activation feature-activation precision scale scale-target lambda range "
+        for name in ("kind preset features enhance activation feature-activation scale scale-target lambda range "
                      "range-unit supervise gamma tries range-steps relax relax-count select positive normal seed threads "
                      "holdout test group labels target task missing header separator compact output quiet until "
                      "until-accuracy max-layers max-nodes max-seconds patience checkpoint plan force "

@@ -47,6 +47,17 @@ def data_seeds():
     return [bytes([choice]) + file for file in files for choice in (0, 1, 5, 64, 0x70, 128)]
 
 
+def serve_seeds():
+    """Eight lines: headers, a token and a method, each also tried as a path and as a name; see fuzz/fuzz_serve.c."""
+    own, cookie = b"127.0.0.1:8420", b"a=b; broad-8420=" + b"0" * 64
+    return [b"\n".join(lines) for lines in (
+        (own, b"http://" + own, b"Bearer " + b"0" * 64, cookie, b"x", b"same-origin", b"t", b"POST"),
+        (own, b"", b"", cookie, b"x", b"same-origin", b"t" * 64, b"GET"), (own, b"", b"", cookie, b"x", b"none", b"", b"POST"),
+        (b"evil.example", b"null", b"Basic x"), (b"[::1]:8420", b"https://localhost:8420"),
+        (b"/api/v1/photos/12/thumbnail", b"/api/v1/export/csv", b"/api/v1/versions/3/use", b"/api/v1/photos/99999999999999999999"),
+        (b"../../etc/passwd", b".hidden", b"a/b.jpg", b"Clean", "caf\u00e9".encode(), b"\xff\xfe", b" x ", b"=1+1"))]
+
+
 def model_seeds(folder):
     """The first byte chooses how the rest is taken: see fuzz/fuzz_model.c."""
     few, many = (os.path.join(folder, name) for name in ("few.csv", "many.csv"))
@@ -176,7 +187,7 @@ class Fuzz(unittest.TestCase):
 
     def test_targets(self):
         seeds = {"fuzz_boxes": box_seeds(), "fuzz_data": data_seeds(), "fuzz_image": image_seeds(), "fuzz_json": json_seeds(),
-                 "fuzz_model": model_seeds(self.folder)}
+                 "fuzz_model": model_seeds(self.folder), "fuzz_serve": serve_seeds()}
         targets = {path.stem for path in (SOURCE / "fuzz").glob("fuzz_*.c")}
         self.assertEqual(targets, set(seeds), "a target without seeds")
         for name, some in seeds.items():
