@@ -27,29 +27,36 @@ static size_t *deal(size_t *out_rows, const size_t *sizes, size_t count, int tog
     return group;
 }
 
-/* The first of the rows that row i is left out with, by the rule: all of its group up to BROAD__SET_ROWS rows; of m parts of a larger one, of n
- * rows, part k has those from k n / m on. */
-static size_t mate_of(const size_t *group, size_t rows, size_t row)
+/* Whether row a comes before row b in their group: by key, then as they lie. */
+static int is_before(const uint64_t *key, size_t a, size_t b) { return key[a] < key[b] || (key[a] == key[b] && a < b); }
+
+/* The part of its group that a row is left out with, by the rule: all of it up to BROAD__SET_ROWS rows; of m parts of a
+ * larger one, of n rows, part k has those from k n / m on, in the order of their keys. */
+static size_t group_part(const size_t *group, const uint64_t *key, size_t rows, size_t row)
 {
-    size_t n = 0, place = 0, first = 0, seen = 0;
+    size_t n = 0, place = 0, part = 0;
     for (size_t i = 0; i < rows; i++) {
         if (group[i] != group[row]) continue;
-        if (i == row) place = n;
+        if (is_before(key, i, row)) place++;
         n++;
     }
     size_t parts = (n + BROAD__SET_ROWS - 1) / BROAD__SET_ROWS;
     for (size_t k = 0; k < parts; k++)
-        if (place >= k * n / parts) first = k * n / parts;
-    for (size_t i = 0; i < rows; i++)
-        if (group[i] == group[row] && seen++ == first) return i;
-    return rows;
+        if (place >= k * n / parts) part = k;
+    return part;
 }
 
-/* mate[i]: the same number for rows that are left out together. Freed with free(). */
-static size_t *mates(const size_t *group, size_t rows)
+/* mate[i]: the first of the rows that row i is left out with. Freed with free(). */
+static size_t *mates(const size_t *group, const uint64_t *key, size_t rows)
 {
-    size_t *mate = malloc(rows * sizeof *mate);
-    for (size_t i = 0; i < rows; i++) mate[i] = group ? mate_of(group, rows, i) : i;
+    size_t *mate = malloc(rows * sizeof *mate), *part = malloc(rows * sizeof *part);
+    for (size_t i = 0; i < rows; i++) {
+        part[i] = group ? group_part(group, key, rows, i) : 0;
+        mate[i] = i;
+        for (size_t k = i; group && k-- > 0;)
+            if (group[k] == group[i] && part[k] == part[i]) mate[i] = k;
+    }
+    free(part);
     return mate;
 }
 
@@ -164,7 +171,7 @@ static void trial_open(trial *out, uint64_t seed, size_t *group, shape of, const
 {
     problem_random r = {seed};
     size_t rows = of.rows, classes = of.classes;
-    *out = (trial){.rows = rows, .outputs = classes ? classes : 2, .group = group, .mate = mates(group, rows)};
+    *out = (trial){.rows = rows, .outputs = classes ? classes : 2, .group = group};
     plain_arrays(&out->arrays, &r, rows, 2, 2, classes, of.weighted);
     double *values = (double *)(uintptr_t)out->arrays.values;
     for (size_t i = 0; values && i < 2 * rows; i++) values[i] += of.noise * problem_normal(&r);
@@ -181,6 +188,7 @@ static void trial_open(trial *out, uint64_t seed, size_t *group, shape of, const
         free(names), free(pointers);
     }
     assert_ok(broad__trainer_open(&out->t, out->data, o));
+    out->mate = mates(group, out->t->train.residual.key, rows);
     out->root = of.weighted ? malloc(rows * sizeof *out->root) : NULL;
     for (size_t i = 0; of.weighted && i < rows; i++) out->root[i] = sqrt(out->arrays.weights[i]);
 }
