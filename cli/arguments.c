@@ -167,6 +167,8 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int coun
 {
     memset(out, 0, sizeof *out);
     out->command = command;
+    out->words = words;
+    out->word_count = (size_t)count;
     out->positional = calloc((size_t)count + 1, sizeof *out->positional);
     if (!out->positional) return cli_fail(BROAD_NO_MEMORY, "out of memory while reading the arguments");
     int options_ended = 0;

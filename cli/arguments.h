@@ -11,6 +11,8 @@ enum { CLI_GIVEN_MAX = 256 };
 
 struct cli_arguments {
     const cli_command *command;
+    char **words; /* as they were given, without the command */
+    size_t word_count;
     json_t **result; /* where cli_json_give() puts the result, for a caller in this process; NULL: standard output */
     size_t positional_count, given_count;
     const char **positional; /* owned; the words are not */

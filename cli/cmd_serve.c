@@ -32,6 +32,51 @@ int cli_serve(const cli_arguments *arguments)
     return status ? status : serve_run(&options);
 }
 
+#elif defined(BROAD_SERVE_PROGRAM)
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Becomes the program in this folder, given from that of this one; returns where it is not there. */
+static void become(const char *own, const char *folder, char **words)
+{
+    char path[2 * PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s%s", own, folder, BROAD_SERVE_PROGRAM);
+    execv(path, words);
+}
+
+/* The folder of this program; "" where that is unknown. out: PATH_MAX characters. */
+static void own_folder(char *out)
+{
+    ssize_t length = readlink("/proc/self/exe", out, PATH_MAX - 1);
+    out[length > 0 ? length : 0] = 0;
+    char *last = strrchr(out, '/');
+    if (last) *last = 0;
+}
+
+/* Beside this program, as both are built, or where it is installed; with the same words. */
+int cli_serve(const cli_arguments *arguments)
+{
+    char own[PATH_MAX], name[] = "broad", command[] = "serve";
+    char **words = calloc(arguments->word_count + 3, sizeof *words);
+    if (!words) return cli_fail(BROAD_NO_MEMORY, "out of memory");
+    words[0] = name;
+    words[1] = command;
+    for (size_t i = 0; i < arguments->word_count; i++) words[2 + i] = arguments->words[i];
+    own_folder(own);
+    become(own, "", words);
+    become(own, "../" BROAD_SERVE_FOLDER "/", words);
+    int status =
+        cli_fail(BROAD_FAILED, "the server, " BROAD_SERVE_PROGRAM ", cannot be started: %s; install broad again",
+                 strerror(errno));
+    free(words);
+    return status;
+}
+
 #else
 
 int cli_serve(const cli_arguments *arguments)

@@ -31,6 +31,9 @@ install(FILES ${PROJECT_BINARY_DIR}/broad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 if(TARGET broad)
     install(TARGETS broad)
 endif()
+if(TARGET broad-serve)
+    install(TARGETS broad-serve RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/broad)
+endif()
 
 # The manual pages and the completion are made by the tool from its own option tables.
 if(TARGET broad AND EXISTS ${PROJECT_SOURCE_DIR}/cli/cmd_help.c)
