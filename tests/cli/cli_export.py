@@ -169,7 +169,7 @@ class ExportC(Case):
             ["--preset", "chain", "--feature-activation", "identity", "--scale", "standard"],
             ["--learned-metric", "yes", "--features", "3x40", "--missing", "error"],
         ]
-        for number, words in enumerate(cases[:2] if SANITIZED else cases):
+        for number, words in enumerate([cases[0], cases[-1]] if SANITIZED else cases):
             with self.subTest(words=words):
                 model = self.fit("plain.csv", *words)
                 name = "kind%d" % number
