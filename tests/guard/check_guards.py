@@ -111,7 +111,7 @@ class Layers(Guard):
         text = (ROOT / "scripts/check_layers").read_text(encoding="utf-8")
         table = 'MAY_USE = {"base": "", "data": "base", "model": "data", "api": "base"}\n'
         text = re.sub(r"(?ms)^MAY_USE = \{.*?^\}\n", lambda match: table, text)
-        text = re.sub(r"(?m)^CLI_MAY_(USE|INCLUDE) = .*$", r"CLI_MAY_\1 = set()", text)
+        text = re.sub(r"(?m)^((?:CLI|SERVE)_MAY_(?:USE|INCLUDE)) = .*$", r"\1 = set()", text)
         self.write("scripts/check_layers", text)
         (self.root / "scripts/check_layers").chmod(0o755)
         done = subprocess.run([self.root / "scripts/check_layers"], capture_output=True, text=True)
