@@ -182,6 +182,22 @@ static int enough_labels(const lesson *own)
                                             : "label some photos first: about twenty make a first model");
 }
 
+/* The model in this file as a version of its own. result: taken over. further: trained on from the model before it. */
+static int keep_lesson(json_t **out, serve_learner *learner, const lesson *own, const char *model, int further,
+                       json_t *result)
+{
+    const serve_candidate candidate = {.file = model,
+                                       .kind = further ? "learned" : "trained",
+                                       .same_inputs = further,
+                                       .result = result,
+                                       .photo_count = own->count,
+                                       .photos = own->photos,
+                                       .labels = (const char *const *)own->labels};
+    int status = add_version(out, learner, &candidate);
+    json_decref(result);
+    return status;
+}
+
 /* A model from nothing but labels; a fifth of them is held out and measures it. */
 static int train(json_t **result, serve_learner *learner)
 {
@@ -200,16 +216,7 @@ static int train(json_t **result, serve_learner *learner)
         const char *words[] = {"fit", photos, "--labels", list, "--holdout", "0.2", "--output", model, NULL};
         status = serve_tool_run(&said, words, &learner->stop);
     }
-    if (!status) {
-        const serve_candidate candidate = {.file = model,
-                                           .kind = "trained",
-                                           .result = digest(said, broad__seconds() - start),
-                                           .photo_count = own.count,
-                                           .photos = own.photos,
-                                           .labels = (const char *const *)own.labels};
-        status = add_version(result, learner, &candidate);
-        json_decref(candidate.result);
-    }
+    if (!status) status = keep_lesson(result, learner, &own, model, 0, digest(said, broad__seconds() - start));
     json_decref(said);
     lesson_clear(&own);
     return status;
@@ -235,17 +242,7 @@ static int correct(json_t **result, serve_learner *learner, const serve_model *n
             "learn", from, "--corrections", list, "--output", model, own.new_classes ? "--new-classes" : NULL, NULL};
         status = serve_tool_run(&said, words, &learner->stop);
     }
-    if (!status) {
-        const serve_candidate candidate = {.file = model,
-                                           .kind = "learned",
-                                           .same_inputs = 1,
-                                           .result = digest(said, broad__seconds() - start),
-                                           .photo_count = own.count,
-                                           .photos = own.photos,
-                                           .labels = (const char *const *)own.labels};
-        status = add_version(result, learner, &candidate);
-        json_decref(candidate.result);
-    }
+    if (!status) status = keep_lesson(result, learner, &own, model, 1, digest(said, broad__seconds() - start));
     json_decref(said);
     lesson_clear(&own);
     return status;

@@ -24,8 +24,9 @@ typedef struct broad__leave_out_sets {
     int by_key;
 } broad__leave_out_sets;
 
-/* group: a number for each row; may be NULL. key: another, which the order follows from; may be NULL. Without two rows in one group there is nothing to leave out together, and
- * with all rows in one nothing would remain: no sets then. */
+/* group: a number for each row; may be NULL. key: another, which the order follows from; may be NULL. Without two
+ * rows in one group there is nothing to leave out together, and with all rows in one nothing would remain: no sets
+ * then. */
 int broad__leave_out_sets_make(broad__leave_out_sets *out, const size_t *group, const uint64_t *key, size_t rows);
 void broad__leave_out_sets_clear(broad__leave_out_sets *sets); /* accepts a zeroed one */
 

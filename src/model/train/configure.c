@@ -215,7 +215,6 @@ static int start_from(broad__configuring *g, size_t which, const double *of_inpu
 {
     size_t columns = g->trials->columns, inputs = g->trainer->model->inputs;
     broad__metric *metric = &g->metrics[which];
-    if (!metric->values) return BROAD_OK;
     for (size_t j = 0; j < (g->start == BROAD__START_ALL ? columns : inputs); j++)
         broad__metric_set_diagonal(metric, j, of_input[j % inputs]);
     if (!broad__metric_settle(metric)) return BROAD_OK;
@@ -301,7 +300,7 @@ int broad__configuring_first(broad__configuring *g, const broad__configuration *
     int status =
         g->start ? start_plain(g)
                  : broad__directions_open(&g->directions[0], &g->metrics[0], g->trials->columns, g->trainer->device);
-    if (status < 0) return status;
+    if (status < 0 || !g->directions[0].relevance) return status; /* no input reaches anywhere: no round */
     if (start) {
         g->choices[0] = (broad__choice){.style = start->style, .range = start->range};
         g->choice_count = 1;
