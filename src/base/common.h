@@ -7,6 +7,7 @@
 #include <string.h>
 
 static inline size_t broad__min(size_t a, size_t b) { return a < b ? a : b; }
+static inline size_t broad__max(size_t a, size_t b) { return a > b ? a : b; }
 
 /* The whole part of a number that may be anything: 0 for what is below 0 or no number, at most `most`. */
 static inline size_t broad__whole(double number, size_t most)

@@ -13,6 +13,7 @@
 #define BROAD__LOOS "auto|yes|no"
 #define BROAD__LEARNEDS "auto|yes|no"
 #define BROAD__EFFORTS "fast|normal|thorough"
+#define BROAD__DEVICES "cpu|cuda"
 #define BROAD__METRIC_FORMS "none|diagonal|full"
 #define BROAD__GAMMA_FORMS "harmonic|constant|list"
 #define BROAD__SELECTIONS "first|best"

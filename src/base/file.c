@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/leftover.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -141,7 +142,9 @@ static int make_temporary(char *template_path, mode_t mode)
         if (getrandom(noise, sizeof noise, 0) != (ssize_t)sizeof noise) return -1;
         for (int i = 0; i < RANDOM_LETTERS; i++) tail[i] = letters[noise[i] % (sizeof letters - 1)];
         int fd = open(template_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode);
-        if (fd >= 0 || (errno != EEXIST && errno != EINTR)) return fd;
+        if (fd < 0 && errno != EEXIST && errno != EINTR) return -1;
+        if (fd >= 0 && broad__leftover_hold(fd) == 0) return fd;
+        if (fd >= 0) close(fd);
     }
     return -1;
 }
@@ -265,42 +268,51 @@ static int folder_sync(int folder, const char *path)
     return broad__file_fail(BROAD_IO, path, "was replaced, but its folder cannot be synced", errno);
 }
 
-/* After sync() nothing is left to write, so an interrupted close() has lost nothing. */
-static int replace_close(broad__replacement *replacement)
+/* After sync() nothing is left to write, so an interrupted close() has lost nothing. The file stays in use until it is in its
+ * place: by a duplicate, which the caller closes; -1 where there is none. */
+static int replace_close(int *out_held, broad__replacement *replacement)
 {
     int fd = replacement->fd;
     replacement->fd = -1;
+    *out_held = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (broad__file_calls_used.close(fd) == 0 || errno == EINTR) return BROAD_OK;
     return broad__file_fail(BROAD_IO, replacement->path, "closing failed", errno);
 }
 
-int broad__replace_commit(broad__replacement *replacement)
+static int replace_durably(broad__replacement *replacement, int tidy)
 {
-    int folder = -1;
+    int folder = -1, held = -1;
     int status = BROAD_OK;
     if (!replacement->temporary) return broad__fail(BROAD_BUG, "a replacement that failed or is done was committed");
     if (broad__file_calls_used.sync(replacement->fd) != 0)
         status = broad__file_fail(BROAD_IO, replacement->path, "syncing failed", errno);
-    if (!status) status = replace_close(replacement);
+    if (!status) status = replace_close(&held, replacement);
     if (!status) status = folder_open(&folder, replacement->path);
     if (!status && broad__file_calls_used.rename(replacement->temporary, replacement->path) != 0)
         status = broad__file_fail(BROAD_CANNOT_WRITE, replacement->path, "cannot be replaced", errno);
+    if (held >= 0) close(held);
     if (status) {
         broad__replace_abandon(replacement);
     } else {
         status = folder_sync(folder, replacement->path);
+        if (tidy) broad__leftovers_remove(replacement->path, 0, unlink);
         replace_free(replacement);
     }
     if (folder >= 0) close(folder);
     return status;
 }
 
+int broad__replace_commit(broad__replacement *replacement) { return replace_durably(replacement, 1); }
+
+int broad__replace_commit_among_many(broad__replacement *replacement) { return replace_durably(replacement, 0); }
+
 int broad__replace_commit_unsynced(broad__replacement *replacement)
 {
     if (!replacement->temporary) return broad__fail(BROAD_BUG, "a replacement that failed or is done was committed");
-    int status = replace_close(replacement);
+    int held = -1, status = replace_close(&held, replacement);
     if (!status && broad__file_calls_used.rename(replacement->temporary, replacement->path) != 0)
         status = broad__file_fail(BROAD_CANNOT_WRITE, replacement->path, "cannot be replaced", errno);
+    if (held >= 0) close(held);
     if (status) broad__replace_abandon(replacement);
     else replace_free(replacement);
     return status;

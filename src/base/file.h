@@ -33,7 +33,8 @@ int broad__file_hash(char out[33], const char *path);
 
 /* Writes into a temporary file beside `path`, called .NAME.XXXXXX; commit makes it durable and puts it in the place of
  * `path` in one step. An existing file keeps its mode, a link stays and its target is replaced. A process that is
- * killed on the way leaves the temporary file behind, and `path` as it was.
+ * killed on the way leaves the temporary file behind, and `path` as it was; the next replacement of
+ * the same file removes it.
  *
  * Every failure removes the temporary file and leaves `path` as it was, except that of the folder's sync: then the new
  * file is in place, whole, but a loss of power may still bring the old one back. BROAD_CANNOT_WRITE: the place cannot
@@ -47,6 +48,8 @@ typedef struct broad__replacement {
 int broad__replace_begin(broad__replacement *out, const char *path);
 int broad__replace_write(broad__replacement *replacement, const void *bytes, size_t count);
 int broad__replace_commit(broad__replacement *replacement); /* also frees it, on failure too */
+/* The same in a folder of many files, which is not searched for what killed runs have left. */
+int broad__replace_commit_among_many(broad__replacement *replacement);
 /* The same without waiting for the disk, for what can be recomputed: after a loss of power the file may be damaged. */
 int broad__replace_commit_unsynced(broad__replacement *replacement);
 void broad__replace_abandon(broad__replacement *replacement); /* accepts one that was never begun or is done with */

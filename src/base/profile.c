@@ -88,8 +88,9 @@ void broad__profile_stop(broad__profile_span span, broad__profile_stage stage, d
 {
     here = span.before;
     if (!here.profile || here.phase == BROAD__PHASE_WHOLE) return;
-    if (here.phase == BROAD__PHASE_PILOT) stage = BROAD__STAGE_PILOT;
-    int waits = stage == BROAD__STAGE_READ || stage == BROAD__STAGE_LOAD || stage == BROAD__STAGE_SAVE;
+    if (here.phase == BROAD__PHASE_PILOT && stage != BROAD__STAGE_EXCHANGE) stage = BROAD__STAGE_PILOT;
+    int waits = stage == BROAD__STAGE_READ || stage == BROAD__STAGE_LOAD || stage == BROAD__STAGE_SAVE ||
+                stage == BROAD__STAGE_EXCHANGE;
     double seconds = broad__thread_seconds() - span.began_here, elapsed = broad__seconds() - span.began;
     double helped = 1e-9 * (double)(atomic_load(&here.profile->helped) - span.helped);
     if (waits && elapsed > seconds) {

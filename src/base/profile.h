@@ -46,6 +46,7 @@
     X(SAVE,          "save",          "result",  "the model written") \
     X(PREDICT,       "predict",       "result",  "prediction") \
     X(MEASURE,       "measure",       "result",  "measures of the predictions") \
+    X(EXCHANGE,      "exchange",      "ranks",   "sums and rows between ranks") \
     X(WAITING,       "waiting",       "waiting", "threads without work, or without a processor")
 /* clang-format on */
 

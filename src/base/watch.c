@@ -105,17 +105,25 @@ int broad__watch_tell(const broad_progress *state)
     watch->state = *state;
     watch->span = 0;
     watch->last = broad__seconds();
-    return watch->progress && call(watch, state);
+    int asked = watch->progress && call(watch, state);
+    if (!watch->agree) return asked;
+    return watch->agree(asked || watch->asked == BROAD__WATCH_ASKED);
 }
 
 static int is_watched(const broad__watch *watch) { return watch->progress || watch->limit > 0; }
+
+static void stop(broad__watch *watch, broad__watch_end end)
+{
+    if (watch->agree) watch->asked = end;
+    else atomic_store(&watch->stopped, end);
+}
 
 static void report(broad__watch *watch, size_t step, size_t steps)
 {
     double now = broad__seconds();
     watch->unseen = 0;
     if (watch->limit > 0 && now >= watch->limit) {
-        atomic_store(&watch->stopped, BROAD__WATCH_LATE);
+        stop(watch, BROAD__WATCH_LATE);
         return;
     }
     if (!watch->progress) return;
@@ -125,7 +133,14 @@ static void report(broad__watch *watch, size_t step, size_t steps)
     broad_progress progress = watch->state;
     progress.done += (size_t)(part * (double)watch->span);
     if (watch->span && progress.total) progress.part = (double)progress.done / (double)progress.total;
-    if (call(watch, &progress)) atomic_store(&watch->stopped, BROAD__WATCH_ASKED);
+    if (call(watch, &progress)) stop(watch, BROAD__WATCH_ASKED);
+}
+
+int broad__watch_asked(void) { return current && !helping ? current->asked : BROAD__WATCH_GOES_ON; }
+
+void broad__watch_agreed(int end)
+{
+    if (current && end) atomic_store(&current->stopped, end);
 }
 
 int broad__watch_stopped(void) { return current && atomic_load_explicit(&current->stopped, memory_order_relaxed); }
@@ -148,6 +163,7 @@ int broad__watch_forgive(double before)
     if (!current) return 0;
     int late = broad__watch_late();
     current->limit = before;
+    if (current->asked == BROAD__WATCH_LATE) current->asked = BROAD__WATCH_GOES_ON;
     if (late) atomic_store(&current->stopped, BROAD__WATCH_GOES_ON);
     return late;
 }

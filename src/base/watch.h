@@ -48,6 +48,10 @@ typedef struct broad__watch {
     double limit;  /* time of the clock at which it stops by itself; 0: none */
     broad__work work;
     atomic_int stopped; /* broad__watch_end */
+    /* The largest of what all ranks of the call say; NULL: this process alone. What one rank is asked for waits until all
+     * know of it, since their work must end at the same place. */
+    int (*agree)(int own);
+    int asked; /* broad__watch_end of this rank, which the others do not know yet */
 } broad__watch;
 
 /* Returns the watch that was there before, for broad__watch_leave(). */
@@ -81,6 +85,10 @@ double broad__watch_limit(double limit);
 /* Back to the limit before. 1: the one that there was had passed, and the work goes on all the same. */
 int broad__watch_forgive(double before);
 int broad__watch_late(void); /* it was stopped by its limit */
+
+/* Of several ranks: what this one was asked for, and what all of them have agreed on. */
+int broad__watch_asked(void);
+void broad__watch_agreed(int end);
 
 /* Stops it as if the progress function had asked for it. BROAD_INTERRUPTED, with a message. */
 int broad__watch_stop(void);

@@ -329,6 +329,55 @@ static void test_disk_full(void **state)
     assert_null(file.temporary);
 }
 
+/* ---- what killed runs have left -------------------------------------------------------------------------------- */
+
+static int is_there(const char *name)
+{
+    char path[HELPER_PATH];
+    join_path(path, folder, name);
+    return access(path, F_OK) == 0;
+}
+
+static void leave(const char *name)
+{
+    char path[HELPER_PATH];
+    join_path(path, folder, name);
+    write_file(path, "x", 1);
+}
+
+static void test_leftovers(void **state)
+{
+    (void)state;
+    static const char *const others[] = {".model.abcde",  ".model.abcdefg", ".model2.abcdef",   "model.abcdef",
+                                         ".model.ab-def", ".model",         ".model.abcdef.old"};
+    enum { OTHERS = sizeof others / sizeof others[0] };
+    char path[HELPER_PATH];
+    broad__replacement slow;
+    join_path(path, folder, "model");
+    assert_ok(broad__replace_begin(&slow, path)); /* another writer, which is still at work */
+    assert_ok(broad__replace_write(&slow, "slow", 4));
+    for (size_t i = 0; i < OTHERS; i++) leave(others[i]);
+    leave(".model.abcdef");
+    leave(".model.ABC123");
+    assert_ok(replace(path, "new"));
+    assert_false(is_there(".model.abcdef"));
+    assert_false(is_there(".model.ABC123"));
+    for (size_t i = 0; i < OTHERS; i++) assert_true(is_there(others[i]));
+    assert_int_equal(access(slow.temporary, F_OK), 0);
+    assert_ok(broad__replace_commit(&slow));
+    assert_content(path, "slow");
+    /* Folders of that name are none of its business, and a folder of many files is not searched. */
+    char made[HELPER_PATH];
+    join_path(made, folder, ".model.folder");
+    assert_int_equal(mkdir(made, 0777), 0);
+    leave(".model.abcdef");
+    assert_ok(broad__replace_begin(&slow, path));
+    assert_ok(broad__replace_commit_among_many(&slow));
+    assert_true(is_there(".model.abcdef") && is_there(".model.folder"));
+    assert_ok(replace(path, "new"));
+    assert_true(!is_there(".model.abcdef") && is_there(".model.folder"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,6 +390,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_replace_here, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_abandon, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_every_call_fails, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(test_leftovers, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_disk_full, make_folder, drop_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
