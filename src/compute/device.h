@@ -28,8 +28,24 @@ typedef struct broad__nodes {
     const broad__soon *soon; /* BROAD__SOON of them; NULL: none */
 } broad__nodes;
 
+/* Memory of a device's own: what lies there is reached by its operations alone. */
+typedef struct broad__memory {
+    size_t block; /* numbers that a block of rows should have at most */
+    int (*alloc)(double **out, size_t count);
+    void (*free)(double *at); /* accepts NULL */
+    size_t (*room)(void);     /* numbers that could still be had */
+    void (*zero)(double *at, size_t count);
+    void (*put)(double *to, const double *from, size_t count); /* `from` may be changed as soon as it returns */
+    /* 0, or a status: what has gone wrong in any operation since the last one. */
+    int (*get)(double *to, const double *from, size_t count);
+} broad__memory;
+
 typedef struct broad__device {
     const char *name;
+    /* The same device for rows in its own memory; NULL: it has none. There `memory` is set, operations on rows take and give
+     * addresses in it, except for weights and biases, blocks may have any number of rows, and there is one caller at a time. */
+    const struct broad__device *far;
+    const broad__memory *memory; /* NULL: the processor's */
 
     /* Hold before the first operation, release after the last; nodes and apply alone, as for prediction, need neither.
      * Counted; any thread. 0, or a status where the device cannot work: it is not held then. For a device that must be
@@ -45,12 +61,28 @@ typedef struct broad__device {
     /* out (p x c) += a'b, over rows */
     void (*cross)(double *out, size_t out_stride, const double *a, size_t a_stride, size_t p, const double *b,
                   size_t b_stride, size_t c, size_t rows);
+    /* The last two at once, in one reading of k. NULL: one after the other is as good. */
+    void (*sums)(double *gram, size_t gram_stride, double *cross, size_t cross_stride, const double *k, size_t k_stride,
+                 size_t p, const double *e, size_t e_stride, size_t c, size_t rows);
     /* out (rows x c) += sign * k w, k: rows x p, w: p x c. A row's numbers are the same whatever rows it comes with. */
     void (*apply)(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
                   const double *w, size_t w_stride, size_t p, size_t c);
+    /* Without gaps between rows: out (rows x c) = e + sign k w, *squares += its squares, and cross (p x c) += k' out unless
+     * NULL; out may be e. NULL: by the operations that it consists of. */
+    void (*shift)(double *out, double *squares, double *cross, const double *e, double sign, const double *k,
+                  size_t rows, const double *w, size_t p, size_t c);
     /* out (rows x count) += a b', a: rows x p, b: count x p */
     void (*outer)(double *out, size_t out_stride, const double *a, size_t a_stride, size_t rows, const double *b,
                   size_t b_stride, size_t count, size_t p);
+
+    /* *out += the sum of the squares */
+    void (*squares)(double *out, const double *a, size_t count);
+    /* *out += the sum of a(i, j) b(i, j), row by row */
+    void (*inner)(double *out, const double *a, size_t a_stride, const double *b, size_t b_stride, size_t rows,
+                  size_t columns);
+    void (*copy)(double *out, size_t out_stride, const double *from, size_t from_stride, size_t rows, size_t columns);
+    /* Row i of k times root[i] */
+    void (*scale)(double *k, size_t k_stride, size_t rows, size_t columns, const double *root);
 
     /* Cholesky: a (n x n, upper triangle) = R'R, R in its place. 0, or the number of the first pivot that is not positive. */
     size_t (*factor)(double *a, size_t n);

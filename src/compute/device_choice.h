@@ -4,9 +4,13 @@
 #define BROAD_COMPUTE_DEVICE_CHOICE_H
 
 #include "broad/broad.h"
+#include "compute/cuda/plugin.h"
 #include "compute/device.h"
 
-/* The device that the options ask for; NULL: the default one. */
+/* The device that the options ask for; NULL: the default one. One that is not there cannot be held. */
 const broad__device *broad__device_choose(const broad_options *options);
+
+/* The plug-in of CUDA, loaded with the first call; NULL where there is none, and *reason says why. */
+const broad__cuda_plugin *broad__cuda_load(const char **reason);
 
 #endif

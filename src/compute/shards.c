@@ -4,8 +4,9 @@ static size_t block_count(size_t rows) { return (rows + BROAD__BLOCK_ROWS - 1) /
 
 size_t broad__shard_count(size_t rows)
 {
-    size_t blocks = block_count(rows);
-    return blocks < BROAD__SHARDS_MAX ? blocks : BROAD__SHARDS_MAX;
+    size_t blocks = block_count(rows), shards = BROAD__SHARDS_FEW;
+    while (shards < BROAD__SHARDS_MAX && rows / shards > BROAD__SHARD_ROWS) shards *= 2;
+    return blocks < shards ? blocks : shards;
 }
 
 void broad__shard_rows(size_t *out_first, size_t *out_end, size_t shard, size_t rows)

@@ -7,7 +7,8 @@
 
 #include <stddef.h>
 
-enum { BROAD__BLOCK_ROWS = 256, BROAD__SHARDS_MAX = 32 };
+/* Up to SHARDS_FEW shards, each with at most SHARD_ROWS rows; beyond that as many more as ranks may need. */
+enum { BROAD__BLOCK_ROWS = 256, BROAD__SHARDS_FEW = 32, BROAD__SHARDS_MAX = 1024, BROAD__SHARD_ROWS = 1 << 20 };
 
 size_t broad__shard_count(size_t rows);
 void broad__shard_rows(size_t *out_first, size_t *out_end, size_t shard, size_t rows);

@@ -117,16 +117,18 @@ static int shape(broad__residual *residual, size_t p, int stored)
 {
     broad__candidate *candidate = &residual->candidate;
     const broad__deferred_update *update = &residual->update;
-    size_t rows = residual->rows, workers = broad__pool_threads(residual->pool);
+    size_t rows = residual->rows;
     int in_the_way = update->pending && update->stored && stored && p != broad__kblock_width(&update->kblock);
     int status = in_the_way ? broad__residual_settle(residual) : BROAD_OK;
     if (status == BROAD_OK && (!broad__residual_size_fits(rows, p) || !broad__residual_size_fits(p, p) ||
                                !broad__residual_size_fits(p, residual->outputs)))
         status = broad__fail_memory(SIZE_MAX);
-    if (status == BROAD_OK) status = broad__z_supply_ready(&residual->z, workers);
-    if (status == BROAD_OK && stored) status = broad__reserve(&candidate->k, &candidate->k_capacity, rows * p);
+    if (status == BROAD_OK) status = broad__rows_ready(residual, broad__residual_step(residual, p));
+    if (status == BROAD_OK && stored)
+        status = broad__rows_reserve(&candidate->k, &candidate->k_capacity, residual, rows * p);
     if (status == BROAD_OK && !stored)
-        status = broad__reserve(&candidate->k_blocks, &candidate->k_blocks_capacity, workers * BROAD__BLOCK_ROWS * p);
+        status = broad__rows_reserve(&candidate->k_blocks, &candidate->k_blocks_capacity, residual,
+                                     broad__rows_workers(residual) * broad__residual_step(residual, p) * p);
     candidate->width = p;
     candidate->dual = rows < p;
     candidate->stored = stored;
@@ -147,10 +149,14 @@ static int reserve_sums(broad__residual *residual)
     return broad__reserve(&candidate->cross, &candidate->cross_capacity, p * residual->outputs);
 }
 
+/* Square by square, so that what is read down a column is still in the cache for the next one. */
 static void mirror(double *matrix, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < i; j++) matrix[i * n + j] = matrix[j * n + i];
+    enum { SQUARE = 32 };
+    for (size_t a = 0; a < n; a += SQUARE)
+        for (size_t b = 0; b <= a; b += SQUARE)
+            for (size_t i = a; i < broad__min(a + SQUARE, n); i++)
+                for (size_t j = b; j < broad__min(b + SQUARE, i); j++) matrix[i * n + j] = matrix[j * n + i];
 }
 
 /* The sums become those of the candidate. */
@@ -185,24 +191,27 @@ int broad__candidate_compute(broad__residual *residual, const broad__kblock *kbl
 {
     broad__candidate *candidate = &residual->candidate;
     size_t p = broad__kblocks_width(kblocks, count);
-    int status = shape(residual, p, !candidate->recompute || count > 1 || residual->rows < p);
+    int status = shape(residual, p,
+                       (!candidate->recompute && !broad__far_is_full(residual, p)) || count > 1 || residual->rows < p);
     if (status == BROAD_OK) status = reserve_sums(residual);
     if (status < 0) return status;
     candidate->kblock = kblocks[0];
     broad__pass pass = {.residual = residual, .kblocks = kblocks, .count = count, .trials = 1};
     double *sums = NULL;
-    if (narrow(residual->rows, p)) {
+    if (narrow(residual->rows, p) || (residual->at->memory && !candidate->dual)) {
         pass.gram = p * p;
         pass.cross = p * residual->outputs;
         pass.probes = probe_sums(residual, p);
         status = broad__pass_run(&sums, &pass);
         if (status == BROAD_OK) adopt_sums(residual, sums);
     } else if (candidate->dual) {
-        status = broad__pass_run(&sums, &pass);
+        status = broad__residual_undivide(residual);
+        if (status == BROAD_OK) status = broad__pass_run(&sums, &pass);
         if (status == BROAD_OK) dual_pass(residual);
         if (status == BROAD_OK) mirror(candidate->matrix, residual->rows);
     } else {
-        status = broad__residual_settle(residual);
+        status = broad__residual_undivide(residual);
+        if (status == BROAD_OK) status = broad__residual_settle(residual);
         if (status == BROAD_OK) status = wide_pass(residual, kblocks, count);
         if (status == BROAD_OK) mirror(candidate->matrix, p);
     }
@@ -218,7 +227,7 @@ int broad__candidate_trials(broad__residual *residual, const broad__kblock *tria
     if (status == BROAD_OK) status = reserve_sums(residual);
     if (status == BROAD_OK) status = broad__reserve(&candidate->trials, &candidate->trials_capacity, count * each);
     if (status < 0) return status;
-    broad__pass pass = {residual, trials, 1, count, p * p, cross, probes, NULL};
+    broad__pass pass = {residual, trials, 1, count, p * p, cross, probes, 0, NULL};
     double *sums = NULL;
     status = broad__pass_run(&sums, &pass);
     if (status == BROAD_OK) memcpy(candidate->trials, sums, count * each * sizeof(double));
@@ -237,16 +246,17 @@ const double *broad__candidate_k(const broad__residual *residual, size_t first, 
 {
     const broad__candidate *candidate = &residual->candidate;
     if (candidate->stored) return candidate->k + first * candidate->width;
-    double *k = candidate->k_blocks + worker * BROAD__BLOCK_ROWS * candidate->width;
+    double *k = candidate->k_blocks + worker * broad__residual_step(residual, candidate->width) * candidate->width;
     broad__row_block block = broad__residual_block(residual, first, n, worker);
     broad__residual_columns(k, candidate->width, residual, &candidate->kblock, 1, &block);
     return k;
 }
 
-void broad__candidate_clear(broad__candidate *candidate)
+void broad__candidate_clear(broad__residual *residual)
 {
-    broad__free(candidate->k);
-    broad__free(candidate->k_blocks);
+    broad__candidate *candidate = &residual->candidate;
+    broad__rows_free(residual, candidate->k);
+    broad__rows_free(residual, candidate->k_blocks);
     broad__free(candidate->matrix);
     broad__free(candidate->cross);
     broad__free(candidate->probes);

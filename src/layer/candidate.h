@@ -46,7 +46,7 @@ void broad__candidate_take(struct broad__residual *residual, const broad__kblock
 /* K of n rows from `first` on, at most BROAD__BLOCK_ROWS, width apart: stored, or recomputed in the worker's own block.
  * */
 const double *broad__candidate_k(const struct broad__residual *residual, size_t first, size_t n, size_t worker);
-/* Releases its memory; how candidates are computed stays. Accepts a zeroed one. */
-void broad__candidate_clear(broad__candidate *candidate);
+/* Releases its memory; how candidates are computed stays. */
+void broad__candidate_clear(struct broad__residual *residual);
 
 #endif

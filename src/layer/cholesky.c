@@ -141,6 +141,10 @@ int broad__cholesky(size_t *out_pivot, const broad__cholesky_task *task)
            across = n / (block + !block) + 2;
     step s = {.task = task, .block = block};
     *out_pivot = 0;
+    if (task->device->far && !task->done) {
+        *out_pivot = task->device->factor(task->a, n);
+        return broad__watch_check(BROAD_OK);
+    }
     s.diagonal = broad__alloc_unset(broad__cholesky_scratch(n, threads), sizeof *s.diagonal);
     s.tiles = broad__alloc_array(across * (n / TILE_COLUMNS + 2) + across, sizeof *s.tiles);
     int status = s.diagonal && s.tiles ? BROAD_OK : BROAD_NO_MEMORY;
@@ -180,5 +184,6 @@ void broad__whiten_rows(double *b, size_t rows, const double *r, size_t n, const
                         broad__pool *pool)
 {
     whitening w = {b, rows, n, r, device};
-    broad__pool_run(pool, (rows + WHITEN_ROWS - 1) / WHITEN_ROWS, whiten_piece, &w);
+    if (device->far) device->whiten(b, n, rows, r, n, n);
+    else broad__pool_run(pool, (rows + WHITEN_ROWS - 1) / WHITEN_ROWS, whiten_piece, &w);
 }

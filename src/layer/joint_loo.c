@@ -58,6 +58,7 @@ static int sample_nodes(broad__joint *j, const broad__joint_task *task)
                 broad__spill_done(residual->spill, residual->sqrt_weight + j->sample[i], sizeof(double));
         }
         broad__residual some = {.device = residual->device,
+                                .at = residual->device,
                                 .pool = residual->pool,
                                 .rows = count,
                                 .outputs = residual->outputs,

@@ -103,8 +103,9 @@ static double length(const double *values, size_t count)
 typedef struct solution {
     broad__joint *joint;
     const broad__joint_task *task;
-    double *blocks; /* BROAD__BLOCK_ROWS x columns per worker; not in the dual form */
-    double *gradient, *step, *alpha;
+    size_t step;    /* rows at a time */
+    double *blocks; /* step x columns per worker; not in the dual form */
+    double *gradient, *correction, *alpha;
     size_t count; /* numbers of W, or of alpha */
 } solution;
 
@@ -114,20 +115,21 @@ static void residual_shard(void *context, size_t first, size_t end, double *sums
     solution *s = context;
     const broad__joint *j = s->joint;
     broad__residual *residual = s->task->residual;
+    const broad__device *at = residual->at;
     size_t p = j->columns, c = j->outputs;
-    for (size_t i = first; i < end && !broad__watch_look(4.0 * BROAD__BLOCK_ROWS * (double)(p * c));
-         i += BROAD__BLOCK_ROWS) {
-        size_t n = broad__min(BROAD__BLOCK_ROWS, end - i);
-        double *block = j->dual ? j->a + i * p : s->blocks + worker * BROAD__BLOCK_ROWS * p,
-               *next = residual->next + i * c;
+    for (size_t i = first; i < end && !broad__watch_look(4.0 * (double)s->step * (double)(p * c)); i += s->step) {
+        size_t n = broad__min(s->step, end - i);
+        double *block = j->dual ? j->a + i * p : s->blocks + worker * s->step * p, *next = residual->next + i * c;
         if (!j->dual) {
             broad__row_block rows = broad__residual_block(residual, i, n, worker);
             broad__residual_columns(block, p, residual, s->task->kblocks, s->task->count, &rows);
         }
-        memcpy(next, s->task->y + i * c, n * c * sizeof(double));
-        residual->device->apply(next, c, -1.0, block, p, n, j->w, c, p, c);
-        if (!j->dual) residual->device->cross(sums + 1, c, block, p, p, next, c, c, n);
-        for (size_t k = 0; k < n * c; k++) sums[0] += next[k] * next[k];
+        if (at->memory) at->memory->put(next, s->task->y + i * c, n * c);
+        else memcpy(next, s->task->y + i * c, n * c * sizeof(double));
+        at->apply(next, c, -1.0, block, p, n, j->w, c, p, c);
+        if (!j->dual) at->cross(sums + 1, c, block, p, p, next, c, c, n);
+        if (at->memory) at->squares(sums, next, n * c);
+        for (size_t k = 0; !at->memory && k < n * c; k++) sums[0] += next[k] * next[k];
     }
 }
 
@@ -170,10 +172,10 @@ static int find_step(double *out_size, solution *s)
 {
     broad__joint *j = s->joint;
     const double *x = j->dual ? s->alpha : j->w, *right = j->dual ? s->task->residual->next : s->gradient;
-    for (size_t i = 0; i < s->count; i++) s->step[i] = right[i] - j->lambda * x[i];
-    int status = broad__joint_solve(s->step, j, s->task->residual);
+    for (size_t i = 0; i < s->count; i++) s->correction[i] = right[i] - j->lambda * x[i];
+    int status = broad__joint_solve(s->correction, j, s->task->residual);
     double whole = length(x, s->count);
-    *out_size = whole > 0 ? length(s->step, s->count) / whole : 0;
+    *out_size = whole > 0 ? length(s->correction, s->count) / whole : 0;
     return status;
 }
 
@@ -181,7 +183,7 @@ static int take_step(solution *s)
 {
     broad__joint *j = s->joint;
     double *x = j->dual ? s->alpha : j->w;
-    for (size_t i = 0; i < s->count; i++) x[i] += s->step[i];
+    for (size_t i = 0; i < s->count; i++) x[i] += s->correction[i];
     if (j->dual) weights_from_alpha(s);
     return residual_pass(s);
 }
@@ -226,21 +228,25 @@ static int solve_well(solution *s)
 int broad__joint_weights(broad__joint *j, const broad__joint_task *task)
 {
     const broad__residual *residual = task->residual;
-    solution s = {.joint = j, .task = task, .count = (j->dual ? j->rows : j->columns) * j->outputs};
+    solution s = {.joint = j,
+                  .task = task,
+                  .count = (j->dual ? j->rows : j->columns) * j->outputs,
+                  .step = broad__residual_step(residual, j->columns)};
+    int status = BROAD_OK;
     broad__free(j->w);
     j->w = broad__alloc_doubles(j->columns, j->outputs);
-    s.step = broad__alloc_doubles(s.count, 1);
+    s.correction = broad__alloc_doubles(s.count, 1);
     if (j->dual) {
         s.alpha = broad__alloc_doubles(s.count, 1);
     } else {
         s.gradient = broad__alloc_doubles(j->columns, j->outputs);
-        s.blocks = broad__alloc_doubles(broad__pool_threads(residual->pool) * BROAD__BLOCK_ROWS, j->columns);
+        status = broad__rows_alloc(&s.blocks, residual, s.step, j->columns);
     }
-    int status = j->w && s.step && (j->dual ? s.alpha != NULL : s.gradient && s.blocks) ? BROAD_OK : BROAD_NO_MEMORY;
+    if (!j->w || !s.correction || !(j->dual ? s.alpha : s.gradient)) status = BROAD_NO_MEMORY;
     if (status == BROAD_OK) status = solve_well(&s);
     broad__free(s.gradient);
-    broad__free(s.step);
+    broad__free(s.correction);
     broad__free(s.alpha);
-    broad__free(s.blocks);
+    broad__rows_free(residual, s.blocks);
     return status;
 }

@@ -190,7 +190,8 @@ typedef struct shard_addition {
     broad__joint *joint;
     const broad__joint_task *task;
     size_t from;
-    double *blocks; /* BROAD__BLOCK_ROWS x columns per worker */
+    size_t step;    /* rows at a time */
+    double *blocks; /* step x columns per worker */
 } shard_addition;
 
 /* sums: K'K of the columns from `from` on, their products with those before, and with Y. */
@@ -199,27 +200,29 @@ static void add_shard(void *context, size_t first, size_t end, double *sums, siz
     shard_addition *add = context;
     const broad__residual *residual = add->task->residual;
     size_t p = add->joint->columns, c = add->joint->outputs, from = add->from, q = p - from;
-    double *k = add->blocks + worker * BROAD__BLOCK_ROWS * p, *below = sums + q * q, *cross = below + q * from;
-    double block_flops = (double)BROAD__BLOCK_ROWS * (double)p * (double)q;
-    for (size_t i = first; i < end && !broad__watch_look(block_flops); i += BROAD__BLOCK_ROWS) {
-        size_t n = broad__min(BROAD__BLOCK_ROWS, end - i);
+    const broad__device *at = residual->at;
+    double *k = add->blocks + worker * add->step * p, *below = sums + q * q, *cross = below + q * from;
+    double block_flops = (double)add->step * (double)p * (double)q;
+    for (size_t i = first; i < end && !broad__watch_look(block_flops); i += add->step) {
+        size_t n = broad__min(add->step, end - i);
+        const double *y = add->task->y + i * c;
         broad__row_block block = broad__residual_block(residual, i, n, worker);
         broad__residual_columns(k, p, residual, add->task->kblocks, add->task->count, &block);
-        residual->device->gram(sums, q, k + from, p, n, q);
-        if (from) residual->device->cross(below, from, k + from, p, q, k, p, from, n);
-        residual->device->cross(cross, c, k + from, p, q, add->task->y + i * c, c, c, n);
+        if (at->memory) at->memory->put(residual->next + i * c, y, n * c), y = residual->next + i * c;
+        at->gram(sums, q, k + from, p, n, q);
+        if (from) at->cross(below, from, k + from, p, q, k, p, from, n);
+        at->cross(cross, c, k + from, p, q, y, c, c, n);
     }
 }
 
 static int add_shards(broad__joint *j, const broad__joint_task *task, size_t from)
 {
     size_t n = j->columns, q = n - from, c = j->outputs;
-    shard_addition add = {j, task, from, NULL};
-    add.blocks = broad__alloc_doubles(broad__pool_threads(task->residual->pool) * BROAD__BLOCK_ROWS, n);
-    if (!add.blocks) return BROAD_NO_MEMORY;
+    shard_addition add = {j, task, from, broad__residual_step(task->residual, n), NULL};
     double *sums = NULL;
-    int status = broad__shard_sums(&sums, task->residual, q * (q + from + c), add_shard, &add);
-    broad__free(add.blocks);
+    int status = broad__rows_alloc(&add.blocks, task->residual, add.step, n);
+    if (status == BROAD_OK) status = broad__shard_sums(&sums, task->residual, q * (q + from + c), add_shard, &add);
+    broad__rows_free(task->residual, add.blocks);
     if (status < 0) return status;
     add_turned(j, from, sums, q);
     for (size_t i = 0; i < q; i++)
@@ -230,7 +233,8 @@ static int add_shards(broad__joint *j, const broad__joint_task *task, size_t fro
 
 int broad__joint_add(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from)
 {
-    int shards = j->columns <= SHARD_MAX && first == 0 && end == task->residual->rows;
+    int whole = first == 0 && end == task->residual->rows;
+    int shards = whole && (j->columns <= SHARD_MAX || task->residual->at->memory);
     return broad__watch_check(shards ? add_shards(j, task, from) : add_panels(j, task, first, end, from));
 }
 

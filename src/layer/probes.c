@@ -246,48 +246,41 @@ double broad__probes_df_of(const broad__probes *probes, double inner)
 
 double broad__probes_df(const broad__probes *probes) { return broad__probes_df_of(probes, probes->inner); }
 
-typedef struct step {
+typedef struct shift {
     broad__residual *residual;
     const double *w;
-} step;
+} shift;
 
 static void next_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
 {
-    const step *s = context;
+    const shift *s = context;
     broad__residual *residual = s->residual;
     broad__probes *probes = &residual->probes;
-    size_t count = probes->count, p = residual->candidate.width;
-    for (size_t i = first; i < end && !broad__watch_look(2.0 * BROAD__BLOCK_ROWS * (double)(p * count));
-         i += BROAD__BLOCK_ROWS) {
-        size_t n = broad__min(end - i, BROAD__BLOCK_ROWS);
+    const broad__device *at = residual->at;
+    size_t count = probes->count, p = residual->candidate.width, step = broad__residual_step(residual, p);
+    for (size_t i = first; i < end && !broad__watch_look(2.0 * (double)step * (double)(p * count)); i += step) {
+        size_t n = broad__min(end - i, step);
         const double *k = broad__candidate_k(residual, i, n, worker), *u = probes->u + i * 2 * count;
         double *next = probes->next + i * count;
-        for (size_t r = 0; r < n; r++) memcpy(next + r * count, u + r * 2 * count, count * sizeof *next);
-        residual->device->apply(next, count, -1.0, k, p, n, s->w, count, p, count);
-        double of_block = 0; /* in the order of broad__probes_inner() */
-        for (size_t r = 0; r < n; r++) {
-            double of_row = 0;
-            for (size_t j = 0; j < count; j++) of_row += next[r * count + j] * u[r * 2 * count + count + j];
-            of_block += of_row;
-        }
-        sums[0] += of_block;
+        at->copy(next, count, u, 2 * count, n, count);
+        at->apply(next, count, -1.0, k, p, n, s->w, count, p, count);
+        at->inner(sums, next, count, u + count, 2 * count, n, count);
     }
 }
 
 int broad__probes_next(double *out_inner, broad__residual *residual, const double *w)
 {
-    step s = {residual, w};
+    shift s = {residual, w};
     double *sums = NULL;
     int status = broad__shard_sums(&sums, residual, 1, next_shard, &s);
     if (status == BROAD_OK) *out_inner = sums[0];
     return status;
 }
 
-void broad__probes_commit(broad__probes *probes, size_t rows, double inner)
+void broad__probes_commit(broad__residual *residual, double inner)
 {
-    size_t count = probes->count;
-    for (size_t i = 0; i < rows; i++)
-        memcpy(probes->u + i * 2 * count, probes->next + i * count, count * sizeof *probes->u);
+    broad__probes *probes = &residual->probes;
+    residual->at->copy(probes->u, 2 * probes->count, probes->next, probes->count, residual->rows, probes->count);
     probes->inner = inner;
 }
 

@@ -69,7 +69,7 @@ double broad__probes_df(const broad__probes *probes);
 /* next = U - K w for the candidate; *out_inner = <U_0, next>. */
 int broad__probes_next(double *out_inner, struct broad__residual *residual, const double *w);
 /* U = next. */
-void broad__probes_commit(broad__probes *probes, size_t rows, double inner);
+void broad__probes_commit(struct broad__residual *residual, double inner);
 /* U = U_0. */
 void broad__probes_restart(broad__probes *probes, size_t rows);
 /* Keeps what a layer subtracted, for rows that come later; NULL: nothing. Returns the copy in *out. */

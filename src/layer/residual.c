@@ -4,10 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/profile.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 #include "compute/shards.h"
 #include "layer/shard_sums.h"
 
@@ -25,7 +26,7 @@ static void norm_shard(void *context, size_t first, size_t end, double *sums, si
     broad__residual *residual = context;
     for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
         size_t n = end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS;
-        sums[0] += broad__sum_of_squares(residual->e + i * residual->outputs, n * residual->outputs);
+        residual->at->squares(sums, residual->e + i * residual->outputs, n * residual->outputs);
     }
 }
 
@@ -39,7 +40,7 @@ static int measure(broad__residual *residual)
 
 int broad__residual_open(broad__residual *out, const broad__device *device, broad__pool *pool, size_t outputs)
 {
-    *out = (broad__residual){.device = device, .pool = pool, .outputs = outputs};
+    *out = (broad__residual){.device = device, .at = device, .pool = pool, .outputs = outputs};
     return BROAD_OK;
 }
 
@@ -94,13 +95,42 @@ int broad__residual_reset(broad__residual *residual, const double *e)
     return measure(residual);
 }
 
+/* An array of the rows; NULL: there is none. */
+static int share(const broad__residual *residual, double *array, size_t columns)
+{
+    return array && columns ? broad__comm_share(array, residual->rows, columns * sizeof *array) : BROAD_OK;
+}
+
+int broad__residual_gather(broad__residual *residual)
+{
+    if (!residual->divided) return BROAD_OK;
+    int status = broad__far_fetch(residual);
+    if (status == BROAD_OK) status = share(residual, residual->e, residual->outputs);
+    return status == BROAD_OK ? share(residual, residual->probes.u, 2 * residual->probes.count) : status;
+}
+
+int broad__residual_undivide(broad__residual *residual)
+{
+    const broad__candidate *candidate = &residual->candidate;
+    if (!residual->divided) return BROAD_OK;
+    int status = broad__residual_gather(residual);
+    if (status == BROAD_OK) status = share(residual, residual->next, residual->outputs);
+    if (status == BROAD_OK) status = share(residual, residual->probes.next, residual->probes.count);
+    if (status == BROAD_OK && candidate->stored) status = share(residual, candidate->k, candidate->width);
+    /* Passes do not change Z; its other rows are only now filled in. */
+    if (status == BROAD_OK) status = share(residual, (double *)residual->z.stored, residual->z.features);
+    residual->divided = status < 0;
+    return status;
+}
+
 int broad__residual_join(broad__residual *residual, broad__residual *more)
 {
-    int status = residual->probes.wanted
-                     ? broad__probes_join(&residual->probes, residual->rows, &more->probes, more->rows, residual->spill)
-                     : BROAD_OK;
+    int status = residual->rows ? broad__residual_gather(more) : BROAD_OK;
+    if (status == BROAD_OK && residual->probes.wanted)
+        status = broad__probes_join(&residual->probes, residual->rows, &more->probes, more->rows, residual->spill);
     if (status < 0 || residual->rows)
         return status < 0 ? status : broad__residual_append(residual, more->e, more->rows);
+    residual->divided = more->divided;
     broad__spill_free(residual->spill, residual->e);
     broad__spill_free(residual->spill, residual->next);
     residual->e = more->e;
@@ -136,7 +166,7 @@ int broad__residual_widen(broad__residual *residual, size_t outputs)
 
 void broad__residual_forget(broad__residual *residual)
 {
-    broad__candidate_clear(&residual->candidate);
+    broad__candidate_clear(residual);
     broad__free(residual->shard_sums);
     residual->shard_sums = NULL;
     residual->shard_sums_capacity = 0;
@@ -144,6 +174,7 @@ void broad__residual_forget(broad__residual *residual)
 
 void broad__residual_close(broad__residual *residual)
 {
+    broad__far_rows_drop(residual);
     broad__residual_forget(residual);
     broad__spill_free(residual->spill, residual->e);
     broad__spill_free(residual->spill, residual->next);
@@ -154,30 +185,39 @@ void broad__residual_close(broad__residual *residual)
 
 /* ---- columns of K ---------------------------------------------------------------------------------------------- */
 
-broad__row_block broad__residual_block(const broad__residual *residual, size_t first, size_t n, size_t worker)
+size_t broad__residual_step(const broad__residual *residual, size_t width)
 {
-    return (broad__row_block){first, n, worker, broad__z_supply_rows(&residual->z, first, n, worker), NULL};
+    const broad__memory *memory = residual->at->memory;
+    size_t widest = broad__max(width, broad__max(residual->z.features, 1));
+    return memory ? broad__max(memory->block / widest, BROAD__BLOCK_ROWS) : BROAD__BLOCK_ROWS;
 }
 
-static void copy_prefix(double *out, size_t stride, const broad__residual *residual, const broad__kblock *kblock,
-                        const broad__row_block *block)
+static const double *z_rows(const broad__residual *residual, size_t first, size_t n, size_t worker)
 {
-    size_t features = residual->z.features, bytes = kblock->prefix * sizeof(double);
-    broad__profile_span span = broad__profile_start();
-    for (size_t i = 0; i < block->n; i++) memcpy(out + i * stride, block->z + i * features + kblock->first, bytes);
-    broad__profile_stop(span, BROAD__STAGE_COPY, 0, 2.0 * (double)block->n * (double)bytes);
+    const broad__far_rows *far = &residual->far;
+    if (far->z) return far->z + first * residual->z.features;
+    if (residual->at->memory) {
+        far->make(far->context, far->block, first, n);
+        return far->block;
+    }
+    return broad__z_supply_rows(&residual->z, first, n, worker);
+}
+
+broad__row_block broad__residual_block(const broad__residual *residual, size_t first, size_t n, size_t worker)
+{
+    return (broad__row_block){first, n, worker, z_rows(residual, first, n, worker), NULL};
 }
 
 static void kblock_columns(double *out, size_t stride, const broad__residual *residual, const broad__kblock *kblock,
                            const broad__row_block *block)
 {
     size_t features = residual->z.features, width = broad__kblock_width(kblock);
+    const double *root = residual->far.root ? residual->far.root : residual->sqrt_weight;
     broad__nodes nodes = kblock->nodes;
     nodes.soon = block->soon;
-    if (kblock->prefix) copy_prefix(out, stride, residual, kblock, block);
-    if (nodes.nodes) residual->device->nodes(out + kblock->prefix, stride, &nodes, block->z, features, block->n);
-    for (size_t i = 0; i < block->n && residual->sqrt_weight; i++)
-        for (size_t j = 0; j < width; j++) out[i * stride + j] *= residual->sqrt_weight[block->first + i];
+    if (kblock->prefix) residual->at->copy(out, stride, block->z + kblock->first, features, block->n, kblock->prefix);
+    if (nodes.nodes) residual->at->nodes(out + kblock->prefix, stride, &nodes, block->z, features, block->n);
+    if (root) residual->at->scale(out, stride, block->n, width, root + block->first);
 }
 
 void broad__residual_columns(double *out, size_t stride, const broad__residual *residual, const broad__kblock *kblocks,
@@ -185,6 +225,19 @@ void broad__residual_columns(double *out, size_t stride, const broad__residual *
 {
     for (size_t i = 0; i < count; out += broad__kblock_width(&kblocks[i++]))
         kblock_columns(out, stride, residual, &kblocks[i], block);
+}
+
+void broad__shift(const broad__device *at, double *out, double *squares, double *cross, const double *e, double sign,
+                  const double *k, size_t rows, const double *w, size_t p, size_t c)
+{
+    if (at->shift) {
+        at->shift(out, squares, cross, e, sign, k, rows, w, p, c);
+        return;
+    }
+    if (out != e) at->copy(out, c, e, c, rows, c);
+    at->apply(out, c, sign, k, p, rows, w, c, p, c);
+    at->squares(squares, out, rows * c);
+    if (cross) at->cross(cross, c, k, p, p, out, c, c, rows);
 }
 
 /* ---- what a candidate would leave over ------------------------------------------------------------------------- */
@@ -200,16 +253,13 @@ static void reduce_shard(void *context, size_t first, size_t end, double *sums, 
 {
     reduction *r = context;
     broad__residual *residual = r->residual;
-    size_t c = residual->outputs, p = residual->candidate.width;
-    for (size_t i = first; i < end && !broad__watch_look(4.0 * BROAD__BLOCK_ROWS * (double)(p * c));
-         i += BROAD__BLOCK_ROWS) {
-        size_t n = end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS;
+    const broad__device *at = residual->at;
+    size_t c = residual->outputs, p = residual->candidate.width, step = broad__residual_step(residual, p);
+    for (size_t i = first; i < end && !broad__watch_look(4.0 * (double)step * (double)(p * c)); i += step) {
+        size_t n = broad__min(end - i, step);
         double *next = residual->next + i * c;
         const double *k = broad__candidate_k(residual, i, n, worker);
-        memcpy(next, residual->e + i * c, n * c * sizeof(double));
-        residual->device->apply(next, c, r->sign, k, p, n, r->w, c, p, c);
-        sums[r->cross] += broad__sum_of_squares(next, n * c);
-        if (r->cross) residual->device->cross(sums, c, k, p, p, next, c, c, n);
+        broad__shift(at, next, sums + r->cross, r->cross ? sums : NULL, residual->e + i * c, r->sign, k, n, r->w, p, c);
     }
 }
 
@@ -269,5 +319,7 @@ void broad__residual_commit(broad__residual *residual, double norm)
 
 void broad__residual_next_unchanged(broad__residual *residual)
 {
-    copy_numbers(residual, residual->next, residual->e, residual->rows * residual->outputs);
+    size_t count = residual->rows * residual->outputs;
+    if (residual->at->memory) residual->at->copy(residual->next, count, residual->e, count, 1, count);
+    else copy_numbers(residual, residual->next, residual->e, count);
 }

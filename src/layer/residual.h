@@ -18,13 +18,18 @@
 #include "compute/pool.h"
 #include "layer/candidate.h"
 #include "layer/deferred_update.h"
+#include "layer/far_rows.h"
 #include "layer/probes.h"
 #include "layer/z_supply.h"
 
 typedef struct broad__residual {
     const broad__device *device; /* not owned */
+    const broad__device *at;     /* where E and K lie: `device`, or its far side (layer/far_rows.h). Not owned */
     broad__pool *pool;           /* not owned */
     size_t rows, outputs;
+    /* Passes are shared out over the ranks of the call (comm/comm.h): E, next, K, the probes and Z, where it is stored, are
+     * those of this rank's own rows alone. */
+    int divided;
     /* Root of what each row counts, which K and E are multiplied by; NULL: 1. Not owned. */
     const double *sqrt_weight;
     /* The part of `sqrt_weight` that leave-one-out does not count; NULL: 1. Not owned. */
@@ -40,6 +45,8 @@ typedef struct broad__residual {
     double norm;         /* ||E||; while an update is pending what it will be, from the sums */
     double *shard_sums;
     size_t shard_sums_capacity;
+
+    broad__far_rows far; /* while they lie there */
 
     broad__probes probes; /* what follows the targets through a chain that is judged by its degrees of freedom */
     broad__z_supply z;
@@ -61,11 +68,18 @@ int broad__residual_reset(broad__residual *residual, const double *e);
 int broad__residual_join(broad__residual *residual, broad__residual *more);
 /* Further outputs, zero in every row. */
 int broad__residual_widen(broad__residual *residual, size_t outputs);
+/* Where it is divided: E and the probes of all rows. No update may be pending. */
+int broad__residual_gather(broad__residual *residual);
+/* All that the rows have, on every rank, which then goes through all of them itself: for what is not shared out. */
+int broad__residual_undivide(broad__residual *residual);
 /* How many of `count` rows from `first` on are classified correctly: Y - E is largest in their class, with Y 1 there
  * and 0 elsewhere; both times the row's root. */
 size_t broad__residual_correct(const broad__residual *residual, size_t first, const size_t *classes, size_t count);
 
-/* Rows [first, first + n), at most BROAD__BLOCK_ROWS, as a worker of the pool sees them. */
+/* Rows that the passes take at a time where they are `width` numbers wide: BROAD__BLOCK_ROWS, or many far away. */
+size_t broad__residual_step(const broad__residual *residual, size_t width);
+
+/* Rows [first, first + n), at most as many as the passes take, as a worker of the pool sees them. */
 typedef struct broad__row_block {
     size_t first, n, worker;
     const double *z;         /* n x features; NULL: not needed */
@@ -78,6 +92,9 @@ broad__row_block broad__residual_block(const broad__residual *residual, size_t f
 void broad__residual_columns(double *out, size_t stride, const broad__residual *residual, const broad__kblock *kblocks,
                              size_t count, const broad__row_block *block);
 
+/* `shift` of the device, or what it stands for. */
+void broad__shift(const broad__device *at, double *out, double *squares, double *cross, const double *e, double sign,
+                  const double *k, size_t rows, const double *w, size_t p, size_t c);
 /* next = E + sign K w; returns its norm. w: width x outputs */
 double broad__residual_shift(broad__residual *residual, double sign, const double *w);
 /* next = E - K w; returns its norm. */

@@ -213,7 +213,7 @@ static int correct_by_sums(broad__ridge *ridge, broad__residual *residual)
     for (size_t i = 0; i < count; i++) step[i] = residual->candidate.cross[i] - step[i] - ridge->lambda * ridge->w[i];
     int status = broad__spd_solve(step, residual->outputs, &ridge->spd);
     double size = dot(ridge->w, ridge->w, count), change = dot(step, step, count);
-    double blocks = 1 + (double)residual->rows / (BROAD__SHARDS_MAX * BROAD__BLOCK_ROWS);
+    double blocks = 1 + (double)residual->rows / (BROAD__SHARDS_FEW * BROAD__BLOCK_ROWS);
     ridge->settled = status == BROAD_OK && !ridge->spd.spectral && count >= ENOUGH;
     if (!(change * blocks <= SETTLED * SETTLED * size)) ridge->settled = 0;
     for (size_t i = 0; ridge->settled && i < count; i++) ridge->w[i] += step[i];
@@ -263,8 +263,14 @@ static void output_shard(void *context, size_t first, size_t end, double *sums, 
 {
     (void)worker;
     broad__residual *residual = context;
-    size_t c = residual->outputs;
-    for (size_t i = first; i < end; i++)
+    const broad__device *at = residual->at;
+    size_t c = residual->outputs, n = end - first;
+    for (size_t q = 0; at->memory && q < c; q++) {
+        const double *e = residual->e + first * c + q, *next = residual->next + first * c + q;
+        at->inner(sums + q, e, c, e, c, n, 1);
+        at->inner(sums + c + q, next, c, next, c, n, 1);
+    }
+    for (size_t i = first; !at->memory && i < end; i++)
         for (size_t q = 0; q < c; q++) {
             double e = residual->e[i * c + q], next = residual->next[i * c + q];
             sums[q] += e * e;

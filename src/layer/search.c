@@ -255,8 +255,7 @@ static void certify(run *r, broad__bound bound, size_t relaxed, double tested, d
     r->out->passed = 1;
     if (r->out->deferred) return;
     broad__residual_commit(task->residual, after);
-    if (task->residual->probes.count)
-        broad__probes_commit(&task->residual->probes, task->residual->rows, s->ridge.inner);
+    if (task->residual->probes.count) broad__probes_commit(task->residual, s->ridge.inner);
 }
 
 /* Whether the draw passes without a doubt, so that E can wait for the next pass. */

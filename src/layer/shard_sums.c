@@ -2,9 +2,11 @@
 
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 #include "compute/shards.h"
 
 enum { SLICE = 4096 }; /* numbers of the shard sums that one thread adds up at a time */
@@ -13,7 +15,11 @@ typedef struct shard_run {
     broad__residual *residual;
     broad__shard_job job;
     void *context;
-    size_t doubles;
+    size_t doubles, stride; /* numbers of a shard, and how far apart those of two shards lie */
+    size_t first, count;    /* shards of this rank, from the first on */
+    /* Where ranks add up together: the step of the tree, and the parts that this rank adds to. */
+    size_t step;
+    unsigned char own[BROAD__SHARDS_MAX];
 } shard_run;
 
 /* Rows of spilled arrays that are processed before they are released: whole blocks, about a megabyte of E. */
@@ -38,13 +44,13 @@ void broad__residual_release(const broad__residual *residual, size_t first, size
     if (z->stored) broad__spill_done(residual->spill, z->stored + first * z->features, bytes * z->features);
 }
 
-static void shard_run_one(void *context, size_t shard, size_t worker)
+static void shard_run_one(void *context, size_t index, size_t worker)
 {
     shard_run *run = context;
-    size_t first, end;
+    size_t first, end, shard = run->first + index;
     broad__shard_rows(&first, &end, shard, run->residual->rows);
-    double *sums = run->residual->shard_sums + shard * run->doubles;
-    memset(sums, 0, run->doubles * sizeof(double));
+    double *sums = run->residual->shard_sums + shard * run->stride;
+    memset(sums, 0, run->stride * sizeof(double));
     size_t step = run->residual->spill ? stretch(run->residual) : end - first;
     for (size_t i = first; i < end && !broad__watch_stopped(); i += step) {
         size_t stop = end - i < step ? end : i + step;
@@ -59,28 +65,93 @@ static void add_slice(void *context, size_t slice, size_t worker)
     (void)worker;
     shard_run *run = context;
     size_t at = slice * SLICE, length = run->doubles - at < SLICE ? run->doubles - at : SLICE;
-    broad__tree_sum(run->residual->shard_sums + at, broad__shard_count(run->residual->rows), run->doubles, length);
+    broad__tree_sum(run->residual->shard_sums + at, broad__shard_count(run->residual->rows), run->stride, length);
+}
+
+/* ---- several ranks ------------------------------------------------------------------------------------------------ */
+
+/* Behind the numbers of the shards stands one that counts the ranks that were asked to stop: those that are late by
+ * this much. */
+enum { LATE_RANK = 1 << 16 };
+
+/* One step of the tree, for a slice of the sums: of those parts that this rank adds up. */
+static void add_step_slice(void *context, size_t slice, size_t worker)
+{
+    (void)worker;
+    const shard_run *run = context;
+    size_t at = slice * SLICE, length = broad__min(run->stride - at, SLICE);
+    size_t shards = broad__shard_count(run->residual->rows);
+    for (size_t i = 0; i + run->step < shards; i += 2 * run->step) {
+        double *to = run->residual->shard_sums + i * run->stride + at;
+        const double *from = to + run->step * run->stride;
+        if (!run->own[i]) continue;
+        for (size_t k = 0; k < length; k++) to[k] += from[k];
+    }
+}
+
+/* The sums of all ranks, on all of them, in the first part; and whether to stop. */
+static int add_ranks(shard_run *run)
+{
+    broad__residual *residual = run->residual;
+    size_t shards = broad__shard_count(residual->rows), slices = (run->stride + SLICE - 1) / SLICE;
+    double *sums = residual->shard_sums, *asked = sums + run->doubles;
+    memset(run->own + run->first, 1, run->count);
+    if (run->count) {
+        int end = broad__watch_asked();
+        sums[run->first * run->stride + run->doubles] = end == BROAD__WATCH_LATE ? LATE_RANK : end != 0;
+    }
+    int status = BROAD_OK;
+    for (size_t step = 1; status == BROAD_OK && step < shards; step *= 2) {
+        status = broad__comm_step(sums, shards, run->stride, run->stride, step);
+        run->step = step;
+        if (status == BROAD_OK && run->count) broad__pool_run(residual->pool, slices, add_step_slice, run);
+    }
+    if (status == BROAD_OK)
+        status = broad__comm_broadcast(broad__comm_owner(0, shards), sums, run->stride * sizeof *sums);
+    if (status < 0) return status;
+    double ranks = *asked;
+    if (ranks > 0) broad__watch_agreed(ranks < LATE_RANK ? BROAD__WATCH_ASKED : BROAD__WATCH_LATE);
+    return BROAD_OK;
+}
+
+/* Far away all rows of a rank are one shard: the sums depend on the number of ranks, as they do on the device. */
+static int far_sums(double **out, broad__residual *residual, size_t doubles, broad__shard_job job, void *context)
+{
+    const broad__memory *memory = residual->at->memory;
+    broad__far_rows *far = &residual->far;
+    size_t first = 0, end = residual->rows;
+    int status = broad__reserve(&residual->shard_sums, &residual->shard_sums_capacity, 2 * doubles);
+    if (status == BROAD_OK) status = broad__rows_reserve(&far->sums, &far->sums_capacity, residual, doubles);
+    if (status < 0) return status;
+    if (residual->divided) broad__comm_own_rows(&first, &end, residual->rows);
+    memory->zero(far->sums, doubles);
+    if (first < end) job(context, first, end, far->sums, 0);
+    status = memory->get(residual->shard_sums, far->sums, doubles);
+    if (status == BROAD_OK && residual->divided) {
+        int asked = broad__comm_most(broad__watch_asked());
+        status = broad__comm_add(residual->shard_sums, residual->shard_sums + doubles, doubles);
+        broad__watch_agreed(asked);
+    }
+    *out = residual->shard_sums;
+    return broad__watch_check(status);
 }
 
 int broad__shard_sums(double **out, broad__residual *residual, size_t doubles, broad__shard_job job, void *context)
 {
-    size_t shards = broad__shard_count(residual->rows), count;
-    if (broad__multiply(&count, shards, doubles) < 0) return broad__fail_memory(SIZE_MAX);
+    if (residual->at->memory) return far_sums(out, residual, doubles, job, context);
+    size_t shards = broad__shard_count(residual->rows), stride = doubles + (residual->divided ? 1 : 0), count, end;
+    if (broad__multiply(&count, shards, stride) < 0) return broad__fail_memory(SIZE_MAX);
     int status = broad__reserve(&residual->shard_sums, &residual->shard_sums_capacity, count);
     if (status < 0) return status;
-    shard_run run = {residual, job, context, doubles};
-    broad__pool_run_stretches(residual->pool, shards, shard_run_one, &run);
-    broad__pool_run(residual->pool, (doubles + SLICE - 1) / SLICE, add_slice, &run);
+    shard_run run = {.residual = residual, .job = job, .context = context, .doubles = doubles, .stride = stride};
+    run.count = shards;
+    if (residual->divided) {
+        broad__comm_own_shards(&run.first, &end, shards);
+        run.count = end - run.first;
+    }
+    broad__pool_run_stretches(residual->pool, run.count, shard_run_one, &run);
+    if (residual->divided) status = add_ranks(&run);
+    else broad__pool_run(residual->pool, (doubles + SLICE - 1) / SLICE, add_slice, &run);
     *out = residual->shard_sums;
-    return broad__watch_check(BROAD_OK);
-}
-
-double broad__sum_of_squares(const double *values, size_t count)
-{
-    double parts[8] = {0}; /* side by side, so that the additions need not wait for each other */
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8)
-        for (size_t j = 0; j < 8; j++) parts[j] += values[i + j] * values[i + j];
-    for (size_t j = 0; i < count; i++, j++) parts[j] += values[i] * values[i];
-    return ((parts[0] + parts[4]) + (parts[2] + parts[6])) + ((parts[1] + parts[5]) + (parts[3] + parts[7]));
+    return broad__watch_check(status);
 }

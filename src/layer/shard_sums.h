@@ -13,6 +13,5 @@ int broad__shard_sums(double **out, broad__residual *residual, size_t doubles, b
 
 /* A pass is done with these rows: memory of those of their arrays that are spilled is released. */
 void broad__residual_release(const broad__residual *residual, size_t first, size_t end);
-double broad__sum_of_squares(const double *values, size_t count);
 
 #endif

@@ -45,8 +45,13 @@ static void rows_operations(void **state)
             assert_true(close_enough(out[0], out[1], n * (c + pad), single ? 1e9 : 100));
             free(out[0]), free(out[1]), free(weight), free(bias);
         }
-        double *gram[2], *cross[2], *apply[2], *outer[2];
+        double *gram[2], *cross[2], *apply[2], *outer[2], *scaled[2], sums[2][2] = {{1, 2}, {1, 2}};
         for (int d = 0; d < 2; d++) {
+            scaled[d] = calloc(n * (p + pad), sizeof(double));
+            devices[d]->copy(scaled[d], p + pad, k, p + pad, n, p);
+            devices[d]->scale(scaled[d], p + pad, n, p, e);
+            devices[d]->squares(&sums[d][0], k, n * (p + pad));
+            devices[d]->inner(&sums[d][1], k, p + pad, scaled[d], p + pad, n, p);
             gram[d] = calloc((p + pad) * p, sizeof(double));
             cross[d] = calloc((c + pad) * p, sizeof(double));
             apply[d] = calloc((c + pad) * n, sizeof(double));
@@ -63,6 +68,10 @@ static void rows_operations(void **state)
         assert_true(close_enough(cross[0], cross[1], (c + pad) * p, scale));
         assert_true(close_enough(apply[0], apply[1], (c + pad) * n, scale));
         assert_true(close_enough(outer[0], outer[1], (n + pad) * n, scale));
+        assert_true(close_enough(scaled[0], scaled[1], n * (p + pad), 1));
+        assert_true(close_enough(sums[0], sums[1], 2, 100 * scale * (double)p));
+        assert_true(scaled[1][p - 1] == k[p - 1] * e[0] && sums[1][0] > 1 && sums[1][1] != 2);
+        free(scaled[0]), free(scaled[1]);
         /* One entry by hand, so that the reference is not its own judge. */
         double sum = 0;
         for (size_t i = 0; i < n; i++) sum += k[i * (p + pad)] * k[i * (p + pad) + p - 1];

@@ -131,6 +131,7 @@ static void any_order_equals_the_batch(void **state)
     (void)state;
     double worst = 0;
     size_t counts[3] = {0}, duals = 0, updates = 0, sequences = 600;
+    if (getenv("BROAD_SEQUENCES")) sequences = strtoul(getenv("BROAD_SEQUENCES"), NULL, 10);
     for (size_t seed = 0; seed < sequences; seed++) one_sequence(seed, &worst, counts, &duals, &updates);
     print_message("%zu sequences, %zu + %zu + %zu increments (nodes, features, rows), %zu with fewer rows than nodes, "
                   "%zu factors brought up to date; worst error %.2g\n",

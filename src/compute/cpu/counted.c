@@ -95,6 +95,27 @@ static void counted_outer(double *out, size_t out_stride, const double *a, size_
     stop(c, SUM, 2 * n * inner * wide, n * inner + inner * wide + 2 * n * wide);
 }
 
+static void counted_squares(double *out, const double *a, size_t length) { device()->squares(out, a, length); }
+
+static void counted_inner(double *out, const double *a, size_t a_stride, const double *b, size_t b_stride, size_t rows,
+                          size_t columns)
+{
+    device()->inner(out, a, a_stride, b, b_stride, rows, columns);
+}
+
+static void counted_copy(double *out, size_t out_stride, const double *from, size_t from_stride, size_t rows,
+                         size_t columns)
+{
+    broad__profile_span span = broad__profile_start();
+    device()->copy(out, out_stride, from, from_stride, rows, columns);
+    broad__profile_stop(span, BROAD__STAGE_COPY, 0, 2.0 * (double)rows * (double)columns * sizeof(double));
+}
+
+static void counted_scale(double *k, size_t k_stride, size_t rows, size_t columns, const double *root)
+{
+    device()->scale(k, k_stride, rows, columns, root);
+}
+
 static size_t counted_factor(double *a, size_t n)
 {
     double size = (double)n;
@@ -155,6 +176,10 @@ static const broad__device counted = {
     .cross = counted_cross,
     .apply = counted_apply,
     .outer = counted_outer,
+    .squares = counted_squares,
+    .inner = counted_inner,
+    .copy = counted_copy,
+    .scale = counted_scale,
     .factor = counted_factor,
     .solve = counted_solve,
     .whiten = counted_whiten,

@@ -1,4 +1,6 @@
 /* The device contract by own kernels: the best that this processor has (kernels.h), and what stands on them. */
+#include <string.h>
+
 #include "base/status.h"
 #include "base/vector.h"
 #include "compute/cpu/eigen.h"
@@ -45,6 +47,44 @@ static void cpu_outer(double *out, size_t out_stride, const double *a, size_t a_
     broad__product(out, out_stride, 1, broad__as_is(a, a_stride), broad__turned(b, b_stride), rows, count, p);
 }
 
+/* Side by side, so that the additions need not wait for each other. */
+static void cpu_squares(double *out, const double *a, size_t count)
+{
+    double parts[8] = {0};
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8)
+        for (size_t j = 0; j < 8; j++) parts[j] += a[i + j] * a[i + j];
+    for (size_t j = 0; i < count; i++, j++) parts[j] += a[i] * a[i];
+    *out += ((parts[0] + parts[4]) + (parts[2] + parts[6])) + ((parts[1] + parts[5]) + (parts[3] + parts[7]));
+}
+
+static void cpu_inner(double *out, const double *a, size_t a_stride, const double *b, size_t b_stride, size_t rows,
+                      size_t columns)
+{
+    double sum = 0;
+    for (size_t i = 0; i < rows; i++) {
+        double of_row = 0;
+        for (size_t j = 0; j < columns; j++) of_row += a[i * a_stride + j] * b[i * b_stride + j];
+        sum += of_row;
+    }
+    *out += sum;
+}
+
+static void cpu_copy(double *out, size_t out_stride, const double *from, size_t from_stride, size_t rows,
+                     size_t columns)
+{
+    int together = out_stride == columns && from_stride == columns;
+    size_t each = together ? rows * columns : columns;
+    for (size_t i = 0; i < (together ? 1 : rows); i++)
+        memcpy(out + i * out_stride, from + i * from_stride, each * sizeof(double));
+}
+
+static void cpu_scale(double *k, size_t k_stride, size_t rows, size_t columns, const double *root)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++) k[i * k_stride + j] *= root[i];
+}
+
 static size_t cpu_factor(double *a, size_t n) { return broad__triangular_factor(a, n, n); }
 
 static void cpu_solve(double *b, size_t c, const double *r, size_t n)
@@ -69,6 +109,10 @@ static const broad__device cpu = {
     .cross = cpu_cross,
     .apply = cpu_apply,
     .outer = cpu_outer,
+    .squares = cpu_squares,
+    .inner = cpu_inner,
+    .copy = cpu_copy,
+    .scale = cpu_scale,
     .factor = cpu_factor,
     .solve = cpu_solve,
     .whiten = broad__triangular_whiten,

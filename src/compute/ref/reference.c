@@ -63,6 +63,31 @@ static void ref_outer(double *out, size_t out_stride, const double *a, size_t a_
         }
 }
 
+static void ref_squares(double *out, const double *a, size_t count)
+{
+    for (size_t i = 0; i < count; i++) *out += a[i] * a[i];
+}
+
+static void ref_inner(double *out, const double *a, size_t a_stride, const double *b, size_t b_stride, size_t rows,
+                      size_t columns)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++) *out += a[i * a_stride + j] * b[i * b_stride + j];
+}
+
+static void ref_copy(double *out, size_t out_stride, const double *from, size_t from_stride, size_t rows,
+                     size_t columns)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++) out[i * out_stride + j] = from[i * from_stride + j];
+}
+
+static void ref_scale(double *k, size_t k_stride, size_t rows, size_t columns, const double *root)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++) k[i * k_stride + j] = k[i * k_stride + j] * root[i];
+}
+
 static size_t ref_factor(double *a, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -214,6 +239,10 @@ static const broad__device reference = {
     .cross = ref_cross,
     .apply = ref_apply,
     .outer = ref_outer,
+    .squares = ref_squares,
+    .inner = ref_inner,
+    .copy = ref_copy,
+    .scale = ref_scale,
     .factor = ref_factor,
     .solve = ref_solve,
     .whiten = ref_whiten,

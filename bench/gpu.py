@@ -1,0 +1,71 @@
+"""Results of scripts/bench_gpu as Markdown, for docs/gpu.md."""
+from bench.images.report import table
+from bench.tool import Failure
+
+PAGE = "docs/gpu.md"
+CHAINS = ["small", "tall", "wide1000", "wide5000"]
+JOINT = ["joint", "ten-thousand", "billion-joint"]
+NEEDED = [*CHAINS, *JOINT, "gcv-small", "gcv-tall", "billion", "fits"]
+
+
+def whole(found):
+    missing = [name for name in NEEDED if name not in found["cases"]]
+    if missing:
+        raise Failure(f"not measured: {', '.join(missing)}")
+
+
+def count(value):
+    return f"{value:,}"
+
+
+def size(one):
+    return f"{count(one['rows'])} × {count(one['inputs'])}"
+
+
+def seconds(one):
+    if one is None or one["seconds"] is None:
+        return (one or {}).get("failed") or "not run"
+    return f"{one['seconds']:.3g} s" + (f" ({one['failed']})" if one.get("failed") else "")
+
+
+def peak(one):
+    return f"{100 * one['of_peak']:.0f} %"
+
+
+def chains(found):
+    cases = found["cases"]
+    rows = []
+    for name in [*CHAINS, "billion"]:
+        one, rival = cases[name], cases.get("torch-" + name)
+        ratio = rival["seconds"] / one["seconds"] if rival and rival["seconds"] else None
+        rows.append([size(one), f"{one['layers']} × {count(one['nodes'])}", seconds(one), peak(one),
+                     seconds(rival) if rival else "not run", f"{ratio:.2f}" if ratio else ""])
+    return "\n".join(table(["rows × inputs", "layers × nodes", "broad", "of the peak", "PyTorch", "PyTorch / broad"], rows)) + "\n"
+
+
+def joint(found):
+    rows = [[size(one), count(one["features"] + one["nodes"]), seconds(one), peak(one), f"{100 * one['fresh']:.2g} %"]
+            for one in (found["cases"][name] for name in JOINT)]
+    return "\n".join(table(["rows × inputs", "nodes", "seconds", "of the peak", "error on fresh rows"], rows)) + "\n"
+
+
+def supervised(found):
+    rows = []
+    for name in ("small", "tall"):
+        plain, judged = found["cases"][name], found["cases"]["gcv-" + name]
+        per = [one["seconds"] / one["draws"] for one in (plain, judged)]
+        rows.append([size(plain), f"{1e3 * per[0]:.3g} ms", f"{1e3 * per[1]:.3g} ms", f"{per[1] / per[0]:.2f}",
+                     f"{judged['draws']} for {judged['layers']} layers"])
+    return "\n".join(table(["rows × inputs", "a draw, no test", "a draw, `gcv`", "ratio", "draws with `gcv`"], rows)) + "\n"
+
+
+def machine(found):
+    device, fits = found["device"], found["cases"]["fits"]
+    left = "the same number of bytes was" if fits["room_first"] == fits["room_last"] else "another number of bytes was"
+    return (f"Measured on one {device['device']} ({device['memory'] / 1e9:.0f} GB). A large product in double precision runs there\n"
+            f"at {device['dgemm_gflops'] / 1e3:.1f} TFLOP/s: that is the peak below. After {count(fits['fits'])} fits in one process\n"
+            f"{left} free on the card as after the first.\n")
+
+
+def parts(found):
+    return {PAGE: {"machine": machine(found), "chains": chains(found), "joint": joint(found), "supervised": supervised(found)}}

@@ -1,0 +1,51 @@
+/* The device in use, its library handles, and what has gone wrong. One caller at a time (compute/device.h). */
+#ifndef BROAD_COMPUTE_CUDA_CONTEXT_CUH
+#define BROAD_COMPUTE_CUDA_CONTEXT_CUH
+
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+#include <cusolverDn.h>
+
+#include "compute/cuda/plugin.h"
+
+struct context {
+    cudaStream_t stream;
+    cublasHandle_t blas;
+    cusolverDnHandle_t solver;
+    cudaMemPool_t pool;
+    int processors;
+    size_t shared; /* bytes of shared memory that a block may have */
+    size_t total;  /* bytes of memory */
+};
+
+/* Opened once. NULL where that failed. */
+const context *context_of();
+
+/* Keep the first thing that went wrong. */
+bool went_well(cudaError_t error, const char *what);
+bool went_well(cublasStatus_t status, const char *what);
+bool went_well(cusolverStatus_t status, const char *what);
+/* Gives it up: 0, or its status. */
+int outcome();
+const broad__cuda_host *host_of();
+
+/* Memory that is reused: at least `count` numbers, of its own for each use. */
+enum scratch_use {
+    SCRATCH_WEIGHT,
+    SCRATCH_BIAS,
+    SCRATCH_PARTS,
+    SCRATCH_MATRIX,
+    SCRATCH_SIDE,
+    SCRATCH_WORK,
+    SCRATCH_USES
+};
+double *scratch(scratch_use use, size_t count);
+
+/* The rows' operations (rows.cu), their memory (memory.cu), and those on matrices in the processor's memory (matrices.cu). */
+extern const broad__memory cuda_memory;
+extern const broad__device cuda_far;
+void fill_matrix_operations(broad__device *out);
+void cuda_random(double *out, uint64_t seed, const uint32_t words[3], uint64_t first, size_t count);
+void cuda_put(double *to, const double *from, size_t count);
+
+#endif

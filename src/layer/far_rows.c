@@ -1,0 +1,161 @@
+#include "layer/far_rows.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "layer/residual.h"
+
+/* ---- memory ---------------------------------------------------------------------------------------------------- */
+
+size_t broad__rows_workers(const broad__residual *residual)
+{
+    return residual->at->memory ? 1 : broad__pool_threads(residual->pool);
+}
+
+int broad__rows_alloc(double **out, const broad__residual *residual, size_t rows, size_t width)
+{
+    const broad__memory *memory = residual->at->memory;
+    if (memory) return memory->alloc(out, rows * width);
+    *out = broad__alloc_doubles(broad__rows_workers(residual) * rows, width);
+    return *out ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
+int broad__rows_reserve(double **array, size_t *capacity, const broad__residual *residual, size_t count)
+{
+    const broad__memory *memory = residual->at->memory;
+    if (!memory) return broad__reserve(array, capacity, count);
+    if (count <= *capacity) return BROAD_OK;
+    memory->free(*array);
+    *array = NULL;
+    *capacity = 0;
+    int status = memory->alloc(array, count);
+    if (status == BROAD_OK) *capacity = count;
+    return status;
+}
+
+void broad__rows_free(const broad__residual *residual, double *array)
+{
+    if (residual->at && residual->at->memory) residual->at->memory->free(array);
+    else broad__free(array);
+}
+
+int broad__rows_ready(broad__residual *residual, size_t step)
+{
+    broad__far_rows *far = &residual->far;
+    if (!residual->at->memory) return broad__z_supply_ready(&residual->z, broad__rows_workers(residual));
+    if (far->z) return BROAD_OK;
+    return broad__rows_reserve(&far->block, &far->block_capacity, residual, step * residual->z.features);
+}
+
+/* K is given up before it leaves no room for blocks of it. */
+enum { SHARE_OF_K = 2 };
+
+int broad__far_is_full(const broad__residual *residual, size_t width)
+{
+    const broad__memory *memory = residual->at->memory;
+    size_t needed = residual->rows * width;
+    if (!memory || needed <= residual->candidate.k_capacity) return 0;
+    return needed > (memory->room() + residual->candidate.k_capacity) / SHARE_OF_K;
+}
+
+/* ---- there ----------------------------------------------------------------------------------------------------- */
+
+/* A copy of an array of the rows; nothing where there is none. */
+static int send(double **out, const broad__memory *memory, const double *from, size_t count)
+{
+    *out = NULL;
+    if (!from || !count) return BROAD_OK;
+    int status = memory->alloc(out, count);
+    if (status == BROAD_OK) memory->put(*out, from, count);
+    return status;
+}
+
+static void release(const broad__memory *memory, double *arrays[], size_t count)
+{
+    for (size_t i = 0; i < count; i++) memory->free(arrays[i]);
+}
+
+/* The rows are here again. */
+static void return_home(broad__residual *residual)
+{
+    broad__far_rows *far = &residual->far;
+    residual->e = far->e;
+    residual->next = far->next;
+    residual->probes.u = far->u;
+    residual->probes.next = far->probe_next;
+    residual->at = residual->device;
+    *far = (broad__far_rows){.make = far->make, .context = far->context};
+}
+
+void broad__far_rows_drop(broad__residual *residual)
+{
+    const broad__memory *memory = residual->at ? residual->at->memory : NULL;
+    if (!memory) return;
+    broad__far_rows *far = &residual->far;
+    broad__candidate_clear(residual);
+    double *arrays[] = {residual->e, residual->next, residual->probes.u, residual->probes.next,
+                        far->z,      far->root,      far->sums,          far->block};
+    release(memory, arrays, sizeof arrays / sizeof *arrays);
+    return_home(residual);
+}
+
+/* E, next, U and what becomes of it, in this order. */
+enum { MOVED = 4 };
+
+static int send_arrays(double *moved[MOVED], broad__residual *residual, const broad__memory *memory)
+{
+    size_t outputs = residual->rows * residual->outputs, probes = residual->rows * residual->probes.count;
+    broad__far_rows *far = &residual->far;
+    int status = send(&moved[0], memory, residual->e, outputs);
+    if (status == BROAD_OK) status = memory->alloc(&moved[1], outputs);
+    if (status == BROAD_OK) status = send(&moved[2], memory, residual->probes.u, 2 * probes);
+    if (status == BROAD_OK && probes) status = memory->alloc(&moved[3], probes);
+    if (status == BROAD_OK) status = send(&far->root, memory, residual->sqrt_weight, residual->rows);
+    if (status == BROAD_OK && !far->make)
+        status = send(&far->z, memory, residual->z.stored, residual->rows * residual->z.features);
+    return status;
+}
+
+int broad__far_send(broad__residual *residual)
+{
+    const broad__device *there = residual->device->far;
+    if (!there || residual->at == there || residual->spill || residual->update.pending ||
+        (!residual->z.stored && !residual->far.make))
+        return BROAD_OK;
+    double *moved[MOVED] = {0};
+    int status = send_arrays(moved, residual, there->memory);
+    if (status < 0) { /* they stay here */
+        double *sent[] = {residual->far.z, residual->far.root};
+        release(there->memory, moved, MOVED);
+        release(there->memory, sent, 2);
+        residual->far.z = residual->far.root = NULL;
+        return status == BROAD_NO_MEMORY ? BROAD_OK : status;
+    }
+    broad__candidate_clear(residual);
+    broad__far_rows *far = &residual->far;
+    far->e = residual->e, far->next = residual->next;
+    far->u = residual->probes.u, far->probe_next = residual->probes.next;
+    residual->e = moved[0], residual->next = moved[1];
+    residual->probes.u = moved[2], residual->probes.next = moved[3];
+    residual->at = there;
+    return BROAD_OK;
+}
+
+int broad__far_send_z(broad__residual *residual)
+{
+    const broad__memory *memory = residual->at->memory;
+    if (memory && residual->far.z)
+        memory->put(residual->far.z, residual->z.stored, residual->rows * residual->z.features);
+    return BROAD_OK;
+}
+
+int broad__far_fetch(broad__residual *residual)
+{
+    const broad__memory *memory = residual->at->memory;
+    if (!memory) return BROAD_OK;
+    broad__far_rows *far = &residual->far;
+    int status = memory->get(far->e, residual->e, residual->rows * residual->outputs);
+    if (status == BROAD_OK && residual->probes.count)
+        status = memory->get(far->u, residual->probes.u, residual->rows * 2 * residual->probes.count);
+    broad__far_rows_drop(residual);
+    return status;
+}

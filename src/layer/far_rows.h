@@ -1,0 +1,49 @@
+/*
+ * Rows in the memory of a device of its own: while layers are added, E, next, the probes, Z and the rows' roots lie there,
+ * and so does K. Sums come back; everything else that the layers do is done by the processor. Before and after that the
+ * rows lie in the processor's memory, where all other parts of the program find them.
+ */
+#ifndef BROAD_LAYER_FAR_ROWS_H
+#define BROAD_LAYER_FAR_ROWS_H
+
+#include "compute/device.h"
+
+struct broad__residual; /* layer/residual.h */
+
+/* Z of n rows from `first` on, in the device's memory. */
+typedef void (*broad__far_maker)(void *context, double *out, size_t first, size_t n);
+
+typedef struct broad__far_rows {
+    double *z;    /* rows x features; NULL: it is made */
+    double *root; /* rows: what K is multiplied by; NULL: 1 */
+    double *sums;
+    size_t sums_capacity;
+    broad__far_maker make; /* where Z is not stored */
+    void *context;
+    double *block; /* of Z that was made */
+    size_t block_capacity;
+    double *e, *next, *u, *probe_next; /* in the processor's memory, meanwhile */
+} broad__far_rows;
+
+/* Takes the rows there, if the device has memory of its own, Z is stored, and they fit; otherwise they stay. No update may be
+ * pending. */
+int broad__far_send(struct broad__residual *residual);
+/* Takes Z there again, after it was changed here. */
+int broad__far_send_z(struct broad__residual *residual);
+/* Brings E and the probes back. Nothing happens to rows that are here. */
+int broad__far_fetch(struct broad__residual *residual);
+/* Forgets what is there. */
+void broad__far_rows_drop(struct broad__residual *residual);
+
+/* Whether there is no room for K of this width. */
+int broad__far_is_full(const struct broad__residual *residual, size_t width);
+
+/* Memory for rows, wherever they lie: `rows` of `width` numbers for each worker; and an array that grows. */
+int broad__rows_alloc(double **out, const struct broad__residual *residual, size_t rows, size_t width);
+int broad__rows_reserve(double **array, size_t *capacity, const struct broad__residual *residual, size_t count);
+void broad__rows_free(const struct broad__residual *residual, double *array); /* accepts NULL */
+/* Z of up to `step` rows at a time can be had from now on. */
+int broad__rows_ready(struct broad__residual *residual, size_t step);
+size_t broad__rows_workers(const struct broad__residual *residual); /* that go over them at once */
+
+#endif

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""--device cuda, with a plug-in whose memory nothing but its own operations can reach: the same models up to rounding."""
+import csv
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else os.environ["BROAD_TOOL"]
+FAR = os.path.join(os.environ["BROAD_BINARY_DIR"], "tests", "far")
+
+# Chains and joint weights, each kind; those whose tests need every row stay on the processor, and must work as well.
+FITS = {
+    "brls": "--kind brls --preset paper --features 2x8 --enhance 20x4",
+    "bscrls": "--kind bscrls --preset paper --features 2x8 --enhance 20x4",
+    "gcv": "--kind bscrls --preset paper --features 2x8 --enhance 20x4 --supervise gcv",
+    "chain": "--preset chain --features 1x20 --enhance 20x4",
+    # The first range of the features will not do: they are drawn again.
+    "redrawn": "--kind bscrls --preset paper --features 2x8 --enhance 20x1 --range 0.0001 --range-steps 1,10000 --tries 2 --gamma constant:0.05",
+    "scn": "--kind scn --preset paper --enhance 10x3",
+    "bls": "--kind bls --features 2x8 --enhance 40x1",
+    "rvfl": "--kind rvfl --enhance 40x1",
+    "auto": "--features 1x60 --enhance 20x1",
+    "finally": "--kind bscrls --preset paper --features 2x8 --enhance 20x3 --weights joint",
+    "loo": "--kind bscrls --features 2x8 --enhance 20x2 --preset paper --supervise loo",
+    "window": "--kind scn --preset paper --enhance 20x3 --weights window --window 40",
+    "wide": "--kind brls --preset paper --features 2x8 --enhance 600x2",
+}
+
+
+class Device(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        r = random.Random(3)
+        with open(cls.path("rows.csv"), "w", newline="") as file:
+            out = csv.writer(file)
+            out.writerow(["a", "b", "c", "d", "weight", "kind"])
+            for _ in range(900):
+                x = [r.uniform(-1, 1) for _ in range(4)]
+                out.writerow([*(f"{v:.6f}" for v in x), f"{r.uniform(0.5, 2):.3f}",
+                              "yes" if x[0] * x[1] + 0.5 * x[2] + r.gauss(0, 0.1) > 0 else "no"])
+        lines = pathlib.Path(cls.path("rows.csv")).read_text().splitlines(keepends=True)
+        pathlib.Path(cls.path("first.csv")).write_text("".join(lines[:701]))
+        pathlib.Path(cls.path("more.csv")).write_text(lines[0] + "".join(lines[701:]))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.folder.name, name)
+
+    def broad(self, *words, room=None, plugins=FAR, expect=0):
+        environment = dict(os.environ, BROAD_PLUGINS=plugins)
+        environment["BROAD_TEST_FAR_COUNT"] = self.path("count")
+        if room is not None:
+            environment["BROAD_TEST_FAR_ROOM"] = str(room)
+        done = subprocess.run([TOOL, *words], cwd=self.folder.name, env=environment, capture_output=True, text=True)
+        self.assertEqual(done.returncode, expect, f"{' '.join(words)}\n{done.stdout}{done.stderr}")
+        return done.stdout + done.stderr
+
+    def scores(self, model):
+        self.broad("predict", model, "rows.csv", "-o", "out.csv", "-q")
+        with open(self.path("out.csv")) as file:
+            rows = list(csv.reader(file))[1:]
+        return [[float(v) for v in row if v.replace(".", "").replace("-", "").replace("e", "").isdigit()] for row in rows]
+
+    def assertNear(self, a, b):
+        if isinstance(a, dict):
+            self.assertEqual(a.keys(), b.keys())
+            for key in a:
+                self.assertNear(a[key], b[key])
+        elif isinstance(a, list):
+            self.assertEqual(len(a), len(b))
+            for x, y in zip(a, b):
+                self.assertNear(x, y)
+        elif isinstance(a, float) and isinstance(b, float):
+            self.assertAlmostEqual(a, b, delta=1e-4 * max(1, abs(a)))
+        else:
+            self.assertEqual(a, b)
+
+    def assertSameModel(self, a, b):
+        for x, y in zip(self.scores(a), self.scores(b)):
+            for u, v in zip(x, y):
+                self.assertAlmostEqual(u, v, delta=1e-5)
+
+    def test_every_kind(self):
+        for name, words in FITS.items():
+            with self.subTest(name):
+                fit = ["fit", "rows.csv", "--target", "kind", "--weight", "weight", *words.split(), "--seed", "5", "-q"]
+                here = json.loads(self.broad(*fit, "-o", "cpu.broad", "--json"))
+                there = json.loads(self.broad(*fit, "-o", "far.broad", "--device", "cuda", "--json"))
+                for part in ("train", "loo", "status", "layers"):  # what is measured on the rows once they are back
+                    self.assertNear(here[part], there[part])
+                used = int(pathlib.Path(self.path("count")).read_text())
+                self.assertEqual(used > 0, name not in ("scn", "loo", "window"), f"{used} sums were added up there")
+                self.assertSameModel("cpu.broad", "far.broad")
+                self.broad("verify", "far.broad", "rows.csv", "-q")
+
+    def test_growth_on_the_other_side(self):
+        """Made here, grown there in three ways, and verified here."""
+        for name in ("brls", "gcv", "bls"):
+            with self.subTest(name):
+                self.broad("fit", "first.csv", "--target", "kind", *FITS[name].split(), "-o", "m.broad", "-q")
+                for side in ("cpu", "cuda"):
+                    out = f"{side}.broad"
+                    self.broad("grow", "m.broad", "first.csv", "--enhance", "10x2", "-o", out, "--device", side, "-q")
+                    self.broad("grow", out, "first.csv", "--features", "1x6", "--enhance", "8", "--device", side, "-q")
+                    self.broad("learn", out, "more.csv", "--with", "first.csv", "--device", side, "-q")
+                self.assertSameModel("cpu.broad", "cuda.broad")
+                self.broad("verify", "cuda.broad", "first.csv", "more.csv", "-q")
+
+    def test_too_little_room(self):
+        """Rows that do not fit stay here; K that does not fit is computed again."""
+        fit = ["fit", "rows.csv", "--target", "kind", *FITS["gcv"].split(), "--seed", "5", "-q", "--device", "cuda"]
+        self.broad(*fit, "-o", "all.broad")
+        for room in (0, 5000, 60000, 150000):
+            self.broad(*fit, "-o", "some.broad", room=room)
+            self.assertSameModel("all.broad", "some.broad")
+
+    def test_no_device(self):
+        with tempfile.TemporaryDirectory() as empty:
+            said = self.broad("fit", "rows.csv", "--target", "kind", "--device", "cuda", "-o", "no.broad",
+                              plugins=empty, expect=1)
+        self.assertIn("there is no CUDA device", said)
+        self.assertIn("leave out --device cuda", said)
+        self.assertFalse(os.path.exists(self.path("no.broad")))
+
+    def test_doctor_names_it(self):
+        facts = json.loads(self.broad("doctor", "--json"))
+        self.assertEqual(facts["cuda"]["name"], "the processor, as if far away")
+
+
+if __name__ == "__main__":
+    unittest.main()
