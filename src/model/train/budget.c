@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 #include "model/kind.h"
 #include "model/train/features.h"
 #include "model/train/plan.h"
@@ -19,7 +20,8 @@ enum { NODES_LEAST = 8 };
 
 static double max_seconds(const broad_trainer *t) { return t->run.max_seconds; }
 
-static double elapsed(const broad_trainer *t) { return broad__seconds() - t->started; }
+/* Of all ranks the same: they decide by it. */
+static double elapsed(const broad_trainer *t) { return broad__comm_agree(broad__seconds() - t->started); }
 
 /* ---- work ------------------------------------------------------------------------------------------------------- */
 
@@ -85,7 +87,7 @@ void broad__budget_joint(const broad_trainer *t) { begin_phase(t, t->joint_work)
 /* Operations per second so far. */
 static double speed(const broad_trainer *t)
 {
-    double work = broad__watch_counted();
+    double work = broad__comm_agree(broad__watch_counted());
     return work >= WORK_LEAST ? work / elapsed(t) : SPEED_LOW * (double)broad__pool_threads(t->pool);
 }
 
@@ -139,6 +141,7 @@ int broad__budget_over(broad_trainer *t)
     double now = broad__seconds(), layer = now - t->layer_began;
     t->layer_began = now;
     if (!(max_seconds(t) > 0) || t->model->layer_count == 0) return 0;
+    layer = broad__comm_agree(layer);
     return elapsed(t) + layer + t->joint_work / speed(t) >= max_seconds(t);
 }
 

@@ -104,7 +104,9 @@ static int network_metric(broad__metric *out, broad_trainer *t)
 {
     size_t rows = t->train.residual.rows, count = rows < ROWS_MOST ? rows : ROWS_MOST;
     network_slopes s;
-    int status = slopes_open(&s, t);
+    int status = broad__residual_undivide(&t->train.residual); /* Z of some rows is read here */
+    if (status < 0) return status;
+    status = slopes_open(&s, t);
     for (size_t i = 0; status == BROAD_OK && i < count; i += BLOCK) {
         s.rows = count - i < BLOCK ? count - i : BLOCK;
         add_rows(out, &s, i, count);

@@ -191,10 +191,40 @@ static int keep_beside(broad_trainer *t)
     return BROAD_OK;
 }
 
+/* Parts of the first norm, and of the mean square of a column: what rounding may do to a norm, and the ridge parameter under which
+ * equations that have no single solution are told apart from others by rounding alone. */
+static const double NORM_ROUNDING = 1e-8, LAMBDA_LEAST = 1e-9;
+
+static int fail_singular(double lambda, double found, double expected)
+{
+    return broad__fail(
+        BROAD_FAILED,
+        "the ridge parameter %g is too small for these rows: the nodes depend on each other, and the weights that were "
+        "solved for leave the norm %g where %g was expected; give a larger value (option lambda), such as 1e-6, or "
+        "auto",
+        lambda, found, expected);
+}
+
+/* Where lambda is next to nothing, what the weights leave is computed from the rows themselves. */
+static int check_stepwise(broad_trainer *t)
+{
+    broad_model *model = t->model;
+    broad__residual *residual = &t->train.residual;
+    double expected = model->layers[model->layer_count - 1].certificate.norm_after;
+    if (t->qr.lambda * (double)t->qr.columns > LAMBDA_LEAST * t->qr.size) return BROAD_OK;
+    int status = broad__rowset_restart(&t->train);
+    for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++) status = broad__rowset_follow(&t->train, j);
+    if (status) return status;
+    if (fabs(residual->norm - expected) <= NORM_ROUNDING * model->first_norm) return BROAD_OK;
+    return fail_singular(t->qr.lambda, residual->norm, expected);
+}
+
 /* They are the only weights; each block's record describes the whole network. */
 static int keep_instead(broad_trainer *t, double before)
 {
     broad_model *model = t->model;
+    if (t->joint.norm > before * (1 + NORM_ROUNDING)) return fail_singular(t->joint.lambda, t->joint.norm, before);
+    t->joint.norm = fmin(t->joint.norm, before); /* weights of 0 would leave as much */
     put_outputs(model, 0, t->joint.w);
     for (size_t j = 0; j < model->layer_count; j++) {
         broad__certificate *c = &model->layers[j].certificate;
@@ -220,6 +250,13 @@ static double targets_square(const broad__rowset *rowset)
     return square;
 }
 
+/* Whether the sums over all rows can be added up in the memory of a device of its own. */
+static int may_go_far(const broad_trainer *t)
+{
+    size_t rows = t->train.residual.rows;
+    return (t->joint.rows == 0 || t->joint.rows == rows) && rows >= width_from(t->model, 0);
+}
+
 static int solve_joint(broad_trainer *t, broad__fitting fitting)
 {
     const broad_options *o = &t->model->settings;
@@ -238,12 +275,15 @@ static int solve_joint(broad_trainer *t, broad__fitting fitting)
     broad__residual_forget(&t->train.residual);
     broad__spd_clear(&t->search.ridge.spd);
     broad__budget_joint(t);
-    int status =
-        broad__trainer_report(t, "joint weights", 0) ? broad__watch_stop() : broad__joint_fit(&t->joint, &task);
+    int status = may_go_far(t) ? broad__far_send(task.residual) : BROAD_OK;
+    if (status == BROAD_OK)
+        status =
+            broad__trainer_report(t, "joint weights", 0) ? broad__watch_stop() : broad__joint_fit(&t->joint, &task);
     broad__free(kblocks);
-    if (status) return status;
-    if (fitting != BROAD__FIT_AT_ONCE) return keep_beside(t);
-    return keep_instead(t, sqrt(targets_square(&t->train)));
+    if (status == BROAD_OK)
+        status = fitting == BROAD__FIT_AT_ONCE ? keep_instead(t, sqrt(targets_square(&t->train))) : keep_beside(t);
+    int fetched = broad__far_fetch(&t->train.residual);
+    return status == BROAD_OK ? fetched : status;
 }
 
 /* ---- the estimate ---------------------------------------------------------------------------------------------- */
@@ -319,11 +359,13 @@ static const double ESTIMATE_PENALTY = 1.2;
 /* From the score of a chain: each residual as large as cross-validation expects it to be. Rows of weight 0 say nothing. */
 static int estimate_chain(broad_trainer *t)
 {
-    const broad__residual *residual = &t->train.residual;
+    broad__residual *residual = &t->train.residual;
     size_t c = residual->outputs, step = (residual->rows + ESTIMATE_ROWS - 1) / ESTIMATE_ROWS, count = 0;
     double penalty = fmin(t->model->settings.penalty, ESTIMATE_PENALTY);
     double grown = broad__score(&residual->probes, 1, residual->probes.inner, penalty);
     if (!isfinite(grown)) return BROAD_OK; /* nothing is known of new rows */
+    int status = broad__residual_gather(residual);
+    if (status < 0) return status;
     size_t *rows = broad__alloc_array(residual->rows / step + 1, sizeof *rows);
     double *scores = broad__alloc_doubles(residual->rows / step + 1, c);
     for (size_t i = 0; rows && scores && i < residual->rows; i += step) {
@@ -333,7 +375,7 @@ static int estimate_chain(broad_trainer *t)
             scores[count * c + j] = (t->train.y[i * c + j] - grown * residual->e[i * c + j]) / root;
         rows[count++] = i;
     }
-    int status = rows && scores ? make_estimate(t, rows, count, scores) : BROAD_NO_MEMORY;
+    status = rows && scores ? make_estimate(t, rows, count, scores) : BROAD_NO_MEMORY;
     broad__free(rows);
     broad__free(scores);
     return status;
@@ -347,7 +389,7 @@ int broad__outputs_finish(broad_trainer *t)
     int joint = fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o);
     broad__estimate_clear(model);
     if ((model->layer_count == 0 && fitting != BROAD__FIT_CHAIN) || t->partial) return BROAD_OK;
-    int status = joint ? solve_joint(t, fitting) : BROAD_OK;
+    int status = joint ? solve_joint(t, fitting) : fitting == BROAD__FIT_STEPWISE ? check_stepwise(t) : BROAD_OK;
     if (status || o->loo == BROAD_LOO_NO) return status;
     if (joint) return make_estimate(t, t->joint.sample, t->joint.sample_count, t->joint.loo_scores);
     if (t->train.residual.probes.count && fitting == BROAD__FIT_CHAIN) return estimate_chain(t);

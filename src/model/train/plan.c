@@ -6,6 +6,7 @@
 
 #include "base/common.h"
 #include "base/status.h"
+#include "comm/comm.h"
 #include "compute/pool.h"
 #include "layer/joint.h"
 #include "model/train/configure.h"
@@ -53,8 +54,8 @@ static double layers_at_most(const broad_options *o)
     return layers;
 }
 
-static broad__sizes sizes_of(const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
-                             size_t outputs)
+broad__sizes broad__plan_sizes(const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
+                               size_t outputs)
 {
     broad_options o = *options;
     const broad_options *lasting = model ? &model->settings : &o;
@@ -178,7 +179,7 @@ int broad__plan_run(broad_plan *out, const broad_options *options, const broad_m
     if (rows == 0 || inputs == 0 || outputs == 0)
         return broad__fail(BROAD_USAGE, "a plan needs at least one row, one input and one output");
     const broad_options *lasting = model ? &model->settings : options;
-    broad__sizes s = sizes_of(options, model, rows, inputs, outputs);
+    broad__sizes s = broad__plan_sizes(options, model, rows, inputs, outputs);
     plan_sizes(out, &s, model);
     plan_work(out, &s, lasting, model);
     broad__plan_memory(out, &s, lasting, options->memory, model != NULL);
@@ -194,7 +195,9 @@ int broad__plan_storage(broad__storage *out, const broad_options *options, const
     int status = broad__plan_run(&plan, options, model, rows, inputs, outputs);
     if (status == BROAD_OK && !plan.fits) status = broad__plan_refuse(&plan);
     if (status < 0) return status;
-    out->z_recomputed = plan.features_recomputed;
-    out->k_recomputed = plan.spilled || plan.features_recomputed;
-    return plan.spilled ? broad__spill_open(&out->spill, broad__whole(plan.memory, SIZE_MAX)) : BROAD_OK;
+    /* What one rank has no memory for all of them do without. */
+    int spilled = broad__comm_most(plan.spilled);
+    out->z_recomputed = broad__comm_most(plan.features_recomputed);
+    out->k_recomputed = spilled || out->z_recomputed;
+    return spilled ? broad__spill_open(&out->spill, broad__whole(plan.memory, SIZE_MAX)) : BROAD_OK;
 }

@@ -3,10 +3,15 @@
 #define BROAD_MODEL_TRAIN_PLAN_H
 
 #include "model/model.h"
+#include "model/train/plan_memory.h"
 #include "model/train/rowset.h"
 
 int broad__plan_run(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
                     size_t outputs);
+
+/* The sizes that a plan is made from. */
+broad__sizes broad__plan_sizes(const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
+                               size_t outputs);
 
 /* How the rows' arrays of such a run are stored, by options->memory; refused where that is impossible. The spill is
  * the caller's. */

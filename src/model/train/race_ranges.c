@@ -174,7 +174,7 @@ static int take_judged(broad_trainer *t)
     if (status == BROAD_OK) status = broad__probes_next(&ridge->inner, residual, ridge->probe_w);
     if (status < 0) return status;
     broad__residual_commit(residual, ridge->norm);
-    broad__probes_commit(&residual->probes, residual->rows, ridge->inner);
+    broad__probes_commit(residual, ridge->inner);
     return BROAD_OK;
 }
 

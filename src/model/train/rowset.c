@@ -7,6 +7,7 @@
 #include "base/page_cursor.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "comm/comm.h"
 #include "compute/shards.h"
 #include "data/row_order.h"
 #include "data/twins.h"
@@ -95,16 +96,35 @@ static size_t phi_stretch(const broad__rowset *rowset)
     return (few > threads ? few : threads) * BROAD__BLOCK_ROWS;
 }
 
+/* Whether passes over this many rows are to be shared out: of a chain, whose sums are. */
+static int divides(const broad__rowset *rowset, size_t rows)
+{
+    broad__fitting fitting = broad__fitting_of(&rowset->model->settings);
+    return rowset->divisible && (fitting == BROAD__FIT_CHAIN || fitting == BROAD__FIT_WINDOW) &&
+           broad__comm_divides(rows);
+}
+
+/* Rows of a part whose Z is needed here. The first part is the whole for now; with a second all ranks have all of it. */
+static void needed_rows(size_t *out_first, size_t *out_end, const broad__rowset *rowset, const broad__part *part)
+{
+    int alone = rowset->part_count <= (rowset->residual.rows ? 1 : 0);
+    *out_first = 0;
+    *out_end = part->count;
+    if (alone && (rowset->residual.rows ? rowset->residual.divided : divides(rowset, part->count)))
+        broad__comm_own_rows(out_first, out_end, part->count);
+}
+
 /* The rows of a part through phi; all of them at once where they are in memory. */
 static int phi_rows(double *z, size_t stride, const broad__rowset *rowset, const broad__part *part,
                     const broad__phi *phi)
 {
     int spilled = rowset->storage.spill || part->data->spill;
-    size_t inputs = rowset->model->inputs, step = spilled ? phi_stretch(rowset) : part->count;
+    size_t inputs = rowset->model->inputs, step = spilled ? phi_stretch(rowset) : part->count, first, end;
     broad__page_cursor read = {0}, written = {0};
     int status = BROAD_OK;
-    for (size_t i = 0; status == BROAD_OK && i < part->count; i += step) {
-        size_t n = part->count - i < step ? part->count - i : step;
+    needed_rows(&first, &end, rowset, part);
+    for (size_t i = first; status == BROAD_OK && i < end; i += step) {
+        size_t n = end - i < step ? end - i : step;
         const double *x = part->data->x + (part->first + i) * inputs;
         status = broad__phi_rows(z + i * stride, stride, phi, rowset->residual.pool, x, n);
         broad__page_cursor_step(&read, part->data->spill, x, n * inputs * sizeof(double));
@@ -211,7 +231,7 @@ int broad__rowset_refresh(broad__rowset *rowset)
         status = part_all_features(z, rowset->residual.z.features, rowset, &rowset->parts[i]);
         z += rowset->parts[i].count * rowset->residual.z.features;
     }
-    return status;
+    return status == BROAD_OK ? broad__far_send_z(&rowset->residual) : status;
 }
 
 /* ---- E --------------------------------------------------------------------------------------------------------- */
@@ -439,6 +459,7 @@ static int part_residual(arrival *a, broad__rowset *rowset, const broad__part *p
     int status = broad__residual_open(&a->residual, rowset->residual.device, rowset->residual.pool, outputs);
     set_storage(&a->residual, &rowset->storage);
     if (status == BROAD_OK) status = broad__residual_append(&a->residual, targets, part->count);
+    a->residual.divided = divides(rowset, part->count);
     broad__spill_free(a->spill, targets);
     double *z = a->z ? a->z + old * a->features : NULL;
     if (status == BROAD_OK && z && a->features) status = part_all_features(z, a->features, rowset, part);
@@ -456,6 +477,7 @@ int broad__rowset_add_rows(broad__rowset *rowset, broad__part part, size_t layer
     broad__spill *spill = rowset->storage.spill;
     int status =
         broad__grow(&rowset->parts, &rowset->part_capacity, rowset->part_count + 1, sizeof *rowset->parts, PARTS_MAX);
+    if (status == BROAD_OK) status = broad__residual_undivide(&rowset->residual);
     if (status == BROAD_OK) status = arrival_open(&a, rowset, &part);
     if (status == BROAD_OK) status = part_residual(&a, rowset, &part, layers);
     if (status == BROAD_OK) status = broad__residual_join(&rowset->residual, &a.residual);
@@ -464,6 +486,7 @@ int broad__rowset_add_rows(broad__rowset *rowset, broad__part part, size_t layer
         return status;
     }
     broad__residual_close(&a.residual);
+    rowset->residual.divided = divides(rowset, rowset->residual.rows);
     rowset->parts[rowset->part_count++] = part;
     broad__spill_free(spill, rowset->sqrt_weight), broad__spill_free(spill, rowset->sqrt_segment_weight);
     broad__spill_free(spill, rowset->y), broad__spill_free(spill, rowset->group), broad__spill_free(spill, rowset->key);
@@ -523,13 +546,16 @@ void broad__rowset_scores(double *out, const broad__rowset *rowset, const broad_
             *out = (*out - *e / (root ? root[first + i] : 1)) / model->output_factor[c] + model->output_shift[c];
 }
 
-double broad__rowset_accuracy(const broad__rowset *rowset)
+int broad__rowset_accuracy(double *out, broad__rowset *rowset)
 {
     size_t right = 0, row = 0;
+    int status = broad__residual_gather(&rowset->residual);
+    if (status < 0) return status;
     for (size_t i = 0; i < rowset->part_count; i++) {
         const broad__part *part = &rowset->parts[i];
         right += broad__residual_correct(&rowset->residual, row, part->data->classes + part->first, part->count);
         row += part->count;
     }
-    return row ? (double)right / (double)row : 0;
+    *out = row ? (double)right / (double)row : 0;
+    return BROAD_OK;
 }

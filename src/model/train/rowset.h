@@ -31,6 +31,7 @@ typedef struct broad__storage {
 typedef struct broad__rowset {
     const broad_model *model; /* not owned */
     broad__storage storage;
+    int divisible;           /* its passes may be shared out over the ranks of the call */
     broad__z_source *source; /* where residual.z is not stored */
     size_t groups;           /* feature groups in Z so far, the first ones of the model */
     size_t part_count, part_capacity;
@@ -76,6 +77,6 @@ int broad__rowset_is(const broad__rowset *rowset, const broad_data *data);
 void broad__rowset_scores(double *out, const broad__rowset *rowset, const broad_data *data, size_t first, size_t count);
 
 /* Part of the rows that the network classifies correctly; classification only. */
-double broad__rowset_accuracy(const broad__rowset *rowset);
+int broad__rowset_accuracy(double *out, broad__rowset *rowset);
 
 #endif

@@ -64,8 +64,9 @@ static int good_enough(broad_trainer *t, int *status)
     }
     if (!(o->until_accuracy > 0) || model->task != BROAD_TASK_CLASSIFY || model->layer_count == 0) return 0;
     int validated = t->validation.part_count > 0;
-    double accuracy = broad__rowset_accuracy(validated ? &t->validation : &t->train);
-    if (accuracy < o->until_accuracy) return 0;
+    double accuracy = 0;
+    *status = broad__rowset_accuracy(&accuracy, validated ? &t->validation : &t->train);
+    if (*status < 0 || accuracy < o->until_accuracy) return *status < 0;
     *status =
         broad__model_outcome(model, BROAD_OUTCOME_TARGET_REACHED, "the accuracy %.6g on the %s rows is at least %.6g",
                              accuracy, validated ? "validation" : "training", o->until_accuracy);

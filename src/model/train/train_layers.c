@@ -8,6 +8,7 @@
 #include "base/profile.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 #include "layer/score.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
@@ -24,7 +25,7 @@ enum { LAYERS_MAX = 1000000 };
 
 int broad__trainer_report(broad_trainer *t, const char *stage, size_t draws)
 {
-    if (!t->run.progress) return 0;
+    if (!t->run.progress && broad__comm_ranks() == 1) return 0;
     broad_progress progress = {.stage = stage, .total = t->wanted, .draws = draws, .norm = t->train.residual.norm};
     if (t->model) progress.done = t->model->layer_count, progress.first_norm = t->model->first_norm;
     return broad__watch_tell(&progress);
@@ -190,12 +191,27 @@ static broad__search_task search_task(broad_trainer *t, const broad__layer_reque
     };
 }
 
+/* Whether the passes of a layer can run in the memory of a device of its own: they need sums alone, and no stop rule looks
+ * at the rows. */
+static int may_go_far(const broad_trainer *t, const broad__layer_request *request)
+{
+    const broad_options *o = &t->model->settings;
+    broad__fitting fitting = broad__fitting_of(o);
+    broad__ridge_request solved = broad__supervise_request(o);
+    int sums = !solved.loo && !solved.operator_norm && (!solved.lambda_auto || solved.penalty > 0);
+    return sums && o->precision == BROAD_PRECISION_DOUBLE &&
+           (fitting == BROAD__FIT_CHAIN || fitting == BROAD__FIT_FINALLY) && !(t->run.until_accuracy > 0) &&
+           t->train.residual.rows >= shape_layer(t, request).width;
+}
+
 static int search_and_append(broad_trainer *t, const broad__layer_request *request)
 {
     broad_model *model = t->model;
     size_t index = model->layer_count;
     broad__search_task task = search_task(t, request);
     int status = broad__outputs_prepare(t), pending = t->train.residual.update.pending;
+    if (status == BROAD_OK)
+        status = may_go_far(t, request) ? broad__far_send(&t->train.residual) : broad__far_fetch(&t->train.residual);
     if (status == BROAD_OK) status = broad__search_run(&t->found, &t->search, &task);
     if (pending && !t->train.residual.update.pending)
         complete_record(&model->layers[index - 1].certificate, &t->train.residual);
@@ -269,7 +285,9 @@ static int add_block(broad_trainer *t, const broad__layer_request *request)
 
 int broad__trainer_add_layer(broad_trainer *t, const broad__layer_request *request)
 {
-    return broad__kind_of(t->model->settings.kind)->at_once ? add_block(t, request) : search_layer(t, request);
+    if (broad__kind_of(t->model->settings.kind)->at_once) return add_block(t, request);
+    int status = search_layer(t, request), fetched = broad__far_fetch(&t->train.residual);
+    return status == BROAD_OK ? fetched : status;
 }
 
 /* Whether E may lag behind by a layer: nothing reads it between layers. */
@@ -380,6 +398,7 @@ int broad__trainer_add_layers(broad_trainer *t, size_t nodes, size_t layers, bro
     t->may_defer = 0;
     if (status == BROAD_OK && !broad__joint_beside(&t->model->settings)) broad__watch_forgive(0); /* all but done */
     int settled = settle(t);
+    if (settled == BROAD_OK) settled = broad__far_fetch(&t->train.residual);
     if (status == BROAD_OK) status = settled;
     if (status == BROAD_OK && !over) over = broad__stop_rules(t, 0);
     return status < 0 ? status : over < 0 ? over : BROAD_OK;

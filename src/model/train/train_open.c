@@ -30,9 +30,11 @@ static broad_options lasting(const broad_options *options)
     o.normal = NULL;
     o.class_weight = NULL;
     o.memory = 0;
+    o.device = BROAD_DEVICE_CPU;
     o.progress = NULL;
     o.progress_context = NULL;
     o.profile = NULL;
+    o.comm = NULL;
     return o;
 }
 
@@ -91,6 +93,7 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     if (status == BROAD_OK) status = broad__model_make_groups(t->model);
     if (status == BROAD_OK) status = broad__rowset_open(&t->train, t->model, t->device, t->pool, &t->storage);
     if (status < 0) return status;
+    t->train.divisible = 1;
     broad__rowset_probe(&t->train, 0);
     t->train.groups = t->model->group_count;
     double began = broad__seconds();
@@ -166,6 +169,7 @@ static int replay(broad_trainer *t, broad__rowset *rowset, const broad__part *pa
     broad_model *model = t->model;
     size_t next = 0;
     int status = broad__rowset_open(rowset, model, t->device, t->pool, &t->storage);
+    rowset->divisible = 1;
     if (rowset == &t->train) broad__rowset_probe(rowset, t->first_row);
     rowset->groups = broad__model_initial_groups(model);
     for (size_t j = 0; status == BROAD_OK && j <= model->layer_count; j++) {

@@ -14,6 +14,7 @@ static int forget(broad_trainer *t, size_t first_row)
 {
     broad__rowset_close(&t->train);
     int status = broad__rowset_open(&t->train, t->model, t->device, t->pool, &t->storage);
+    t->train.divisible = 1;
     t->train.groups = t->model->group_count;
     t->first_row = first_row;
     broad__rowset_probe(&t->train, first_row);

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Ranks of MPI at length: every kind with 1, 2, 3, 4 and 8 ranks and 1 or 2 threads each, kills at random moments and the restart after each,
+three hosts in network namespaces.
+
+Usage: test_ranks.py PATH_OF_BROAD [--kills N]. The short form is tests/cli/cli_ranks.py.
+"""
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "cli"))
+import cli_ranks  # noqa: E402
+
+ROWS = 100_000
+KILLS = int(sys.argv[sys.argv.index("--kills") + 1]) if "--kills" in sys.argv else 5
+
+
+class LongRanks(cli_ranks.Ranks):
+    def test_networks_have_the_bytes_of_one_process(self):
+        self.try_kinds(list(cli_ranks.KINDS), [1, 2, 3, 4, 8], [1, 2])
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("ip") and shutil.which("unshare"), "namespaces take root and iproute2")
+    def test_hosts(self):
+        """Three hosts with names, addresses and a network of their own, over TCP; nothing but files is shared."""
+        agent, start = self.path("agent"), self.path("start")
+        names = [f"bh{os.getpid()}n{i}" for i in (1, 2, 3)]
+        bridge = f"br{os.getpid()}"
+        with open(agent, "w", encoding="ascii") as out:  # in place of ssh
+            out.write(f'#!/bin/sh\nhost=$1; shift\nexec ip netns exec bh{os.getpid()}n${{host##*.}} unshare -u sh -c "hostname host${{host##*.}}; $*"\n')
+        os.chmod(agent, 0o755)
+        with open(start, "w", encoding="ascii") as out:
+            out.write(f"hostname host1\nexec mpirun --mca plm_rsh_agent {agent} --mca routed direct --mca btl tcp,self --mca btl_tcp_if_include eth0 "
+                      '--mca oob_tcp_if_include eth0 --host 10.77.0.1:1,10.77.0.2:1,10.77.0.3:1 -n 3 "$@"\n')
+        call = lambda *words: subprocess.run(words, check=True, capture_output=True)
+        try:
+            call("ip", "link", "add", bridge, "type", "bridge")
+            call("ip", "link", "set", bridge, "up")
+            for i, name in enumerate(names, 1):
+                call("ip", "netns", "add", name)
+                call("ip", "link", "add", f"v{os.getpid()}n{i}", "type", "veth", "peer", "name", "eth0", "netns", name)
+                call("ip", "link", "set", f"v{os.getpid()}n{i}", "master", bridge, "up")
+                call("ip", "-n", name, "addr", "add", f"10.77.0.{i}/24", "dev", "eth0")
+                call("ip", "-n", name, "link", "set", "eth0", "up")
+                call("ip", "-n", name, "link", "set", "lo", "up")
+            self.fit(0, "bscrls", "one-host")
+            done = subprocess.run(["ip", "netns", "exec", names[0], "unshare", "-u", "sh", start, cli_ranks.BROAD, "fit", self.data,
+                                   *cli_ranks.KINDS["bscrls"], "--seed", "3", "-q", "-o", self.path("hosts")],
+                                  env=cli_ranks.ENVIRONMENT, capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.same("one-host", "hosts")
+        finally:
+            for name in names:
+                subprocess.run(["ip", "netns", "del", name], capture_output=True)
+            subprocess.run(["ip", "link", "del", bridge], capture_output=True)
+
+    def test_traffic_is_as_planned(self):
+        for ranks in (2, 3, 4, 5, 8):
+            self.try_traffic(ranks)
+
+    def test_time_is_about_as_planned(self):
+        """On one thread, in seconds of the processor, which do not count what else the machine does."""
+        for enhance in ("50x20", "100x10"):
+            words = ["--preset", "paper", "--kind", "brls", "--enhance", enhance, "--threads", "1"]
+            plan = json.loads(self.ok(0, "plan", "--rows", ROWS, "--inputs", 5, "--outputs", 3, *words, "--json"))
+            before = os.times().children_user
+            self.ok(0, "fit", self.large(), *words, "-q", "-o", self.path("timed"))
+            spent = os.times().children_user - before
+            self.assertTrue(0.4 < spent / plan["seconds"]["total"] < 2.5, (enhance, spent, plan["seconds"]))
+
+    def large(self):
+        path = self.path("large.csv")
+        if not os.path.exists(path):
+            cli_ranks.table(path, ROWS)
+        return path
+
+    def test_a_killed_rank_ends_the_others(self):
+        """What is left of a killed run is a complete model or none; going on from it with another number of ranks gives the bytes of a run
+        that was never stopped."""
+        draw, hit = random.Random(7), 0
+        words = [*cli_ranks.KINDS["brls"][:-1], "40x400", "--seed", "3", "--checkpoint", "20", "--no-names", "-q"]
+        self.ok(0, "fit", self.data, *words, "-o", self.path("whole"))
+        for i in range(KILLS):
+            path = self.path("killed")
+            for left in (path, path + "~"):
+                if os.path.exists(left):
+                    os.remove(left)
+            hit += self.kill_one(draw.uniform(0.3, 2.5), draw.randrange(3), "killed")
+            if not os.path.exists(path):
+                continue
+            layers = 400 - self.layers(path)
+            if layers:
+                self.ok(draw.choice([0, 2, 3]), "grow", path, self.data, "--enhance", f"40x{layers}", "--no-names", "-q")
+            self.same("killed", "whole")
+        self.assertGreater(hit, KILLS // 3, "too few of the runs were still under way")
+
+    def layers(self, path):
+        return len(json.loads(self.ok(0, "info", path, "--json"))["layers"])
+
+
+if __name__ == "__main__":
+    reason = cli_ranks.missing()
+    if reason:
+        print(reason)
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1] + [word for word in sys.argv[2:] if word.startswith("LongRanks.")], defaultTest="LongRanks")

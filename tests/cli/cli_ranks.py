@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Several ranks of MPI: the same bytes as one process, one voice, one end.
+
+Usage: cli_ranks.py PATH_OF_BROAD. lab/tests/test_ranks.py tries the same with more ranks, threads and kills.
+"""
+import glob
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BROAD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("BROAD_TOOL", "broad")
+# Rows from which on passes are shared out: src/comm/comm.c.
+ROWS = 8400
+KINDS = {
+    "bscrls": ["--kind", "bscrls", "--preset", "paper", "--features", "3x8", "--enhance", "40x5"],
+    "gcv": ["--preset", "paper", "--supervise", "gcv", "--lambda", "auto", "--features", "3x8", "--enhance", "40x4"],
+    "brls": ["--kind", "brls", "--preset", "paper", "--features", "3x8", "--enhance", "40x5"],
+    "auto": ["--features", "2x60", "--enhance", "20x2"],
+    "bls": ["--kind", "bls", "--preset", "paper", "--features", "4x10", "--enhance", "100x1"],
+    "rvfl": ["--kind", "rvfl", "--preset", "paper", "--enhance", "100x1"],
+    "scn": ["--kind", "scn", "--preset", "paper", "--enhance", "5x4"],
+    "window": ["--kind", "scn", "--preset", "paper", "--weights", "window", "--window", "12", "--enhance", "5x6"],
+}
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                   OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_btl_vader_single_copy_mechanism="none")
+
+
+def missing():
+    """Why this cannot be tried here, or None."""
+    if not shutil.which("mpirun"):
+        return "mpirun is not installed"
+    if not glob.glob(os.path.join(os.path.dirname(BROAD), "libbroad-mpi.so.*")):
+        return "this build has no libbroad-mpi"
+    return None
+
+
+def table(path, rows=ROWS, seed=1):
+    draw = random.Random(seed)
+    with open(path, "w") as out:
+        out.write("a,b,c,d,e,kind\n")
+        for _ in range(rows):
+            x = [round(draw.uniform(-1, 1), 4) for _ in range(5)]
+            score = x[0] + x[1] * x[2] - x[3] ** 2 + draw.gauss(0, 0.1)
+            out.write(",".join(map(str, x)) + (",low\n" if score < -0.5 else ",high\n" if score > 0.3 else ",mid\n"))
+
+
+def launch(ranks, *words, **more):
+    return subprocess.Popen(["mpirun", "-n", str(ranks), BROAD, *map(str, words)], env=ENVIRONMENT,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+def run(ranks, *words):
+    """0 ranks: without MPI."""
+    if not ranks:
+        done = subprocess.run([BROAD, *map(str, words)], capture_output=True, text=True)
+        return done.returncode, done.stdout, done.stderr
+    process = launch(ranks, *words)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def ranks_alive(folder):
+    """Processes of this tool that are one of several ranks and work in the folder."""
+    found = []
+    for place in glob.glob("/proc/[0-9]*"):
+        try:
+            if os.readlink(place + "/exe") != os.path.realpath(BROAD):
+                continue
+            with open(place + "/cmdline", "rb") as text:
+                if folder.encode() not in text.read():
+                    continue
+            with open(place + "/environ", "rb") as text:
+                if b"OMPI_COMM_WORLD_SIZE=" in text.read():
+                    found.append(int(os.path.basename(place)))
+        except OSError:
+            continue
+    return found
+
+
+class Ranks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="broad-ranks-")
+        cls.data, cls.more = os.path.join(cls.folder, "data.csv"), os.path.join(cls.folder, "more.csv")
+        table(cls.data)
+        table(cls.more, 600, 2)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def ok(self, ranks, *words):
+        code, out, err = run(ranks, *words)
+        self.assertEqual(code, 0, f"{ranks} ranks: {words}: {err}")
+        return out
+
+    def same(self, one, other):
+        with open(self.path(one), "rb") as a, open(self.path(other), "rb") as b:
+            self.assertTrue(a.read() == b.read(), f"{one} and {other} differ")
+
+    def fit(self, ranks, kind, name, *more):
+        return self.ok(ranks, "fit", self.data, *KINDS[kind], "--seed", 3, "-q", *more, "-o", self.path(name))
+
+    def try_kinds(self, kinds, ranks, threads=(None,)):
+        for kind in kinds:
+            self.fit(0, kind, f"{kind}-0")
+            for number in ranks:
+                for count in threads:
+                    self.fit(number, kind, f"{kind}-{number}", *(["--threads", count] if count else []))
+                    self.same(f"{kind}-0", f"{kind}-{number}")
+
+    def test_networks_have_the_bytes_of_one_process(self):
+        self.try_kinds(["bscrls"], [3])
+        self.try_kinds(["gcv", "window"], [2])
+
+    def test_every_command(self):
+        """grow, learn, verify, eval and predict say and write what they do without MPI."""
+        said = {}
+        for ranks in (0, 2):
+            model, grown, learned, rows = (self.path(f"{name}-{ranks}") for name in ("m", "g", "l", "p.csv"))
+            self.fit(ranks, "bscrls", f"m-{ranks}", "--checkpoint", 2)
+            self.ok(ranks, "grow", model, self.data, "--features", "1x6", "--enhance", "30x1", "-q", "-o", grown)
+            self.ok(ranks, "learn", grown, self.more, "--with", self.data, "--enhance", "30x1", "-q", "-o", learned)
+            self.ok(ranks, "predict", learned, self.more, "-q", "-o", rows)
+            verdict = json.loads(self.ok(ranks, "verify", model, self.data, "--json"))
+            figures = json.loads(self.ok(ranks, "eval", learned, self.data, "--json"))
+            said[ranks] = (verdict.get("ok"), verdict.get("layers"), figures["test"])
+        for name in ("m", "g", "l", "p.csv"):
+            self.same(f"{name}-0", f"{name}-2")
+        self.assertEqual(said[0], said[2])
+
+    def test_one_voice(self):
+        """Results once, errors once, the code of the command."""
+        out = self.ok(3, "info", self.fitted(), "--json")
+        self.assertEqual(json.loads(out)["rows"], ROWS)
+        code, out, err = run(2, "fit", self.path("no such file"))
+        self.assertEqual(code, 66)
+        self.assertEqual(err.count("broad: "), 1)
+        self.assertIn("no such file", err)
+
+    def exchanged(self, ranks, layers):
+        """Bytes and messages of rank 0 in a run."""
+        out = self.ok(ranks, "fit", self.data, *KINDS["brls"][:-1], f"40x{layers}", "--profile", "--json", "-o", self.path("e"))
+        stage = next(s for s in json.loads(out)["profile"]["stages"] if s["name"] == "exchange")
+        return stage["bytes"], stage["calls"]
+
+    def try_traffic(self, ranks):
+        """What a layer takes is what the plan says, to the byte."""
+        few, many = self.exchanged(ranks, 2), self.exchanged(ranks, 5)
+        plan = json.loads(self.ok(0, "plan", "--rows", ROWS, "--inputs", 5, "--outputs", 3, *KINDS["brls"], "--ranks", ranks,
+                                  "--peak", 50, "--json"))["rank"]
+        self.assertTrue(plan["divided"])
+        self.assertEqual((many[0] - few[0]) / 3, plan["bytes_layer"])
+        self.assertEqual((many[1] - few[1]) / 3, plan["messages_layer"])
+
+    def test_traffic_is_as_planned(self):
+        self.try_traffic(3)
+
+    def test_the_plan_of_the_page(self):
+        """docs/scale.md shows what the command prints."""
+        page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "scale.md"
+        shown = re.search(r"(?ms)^\$ broad (plan .*?)\n(.*?)^```", page.read_text(encoding="utf-8"))
+        self.assertEqual(self.ok(0, *shown[1].split()), shown[2])
+
+    def fitted(self):
+        if not os.path.exists(self.path("fitted")):
+            self.fit(0, "brls", "fitted")
+        return self.path("fitted")
+
+    def test_a_rank_that_fails_alone_ends_the_others(self):
+        model = self.fitted()
+        with open(model, "rb") as file:
+            before = file.read()
+        script = (f'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then exec "{BROAD}" fit /nowhere.csv; fi; '
+                  f'exec "{BROAD}" fit "{self.data}" --kind brls --preset paper --enhance 50x200 -q -o "{model}"')
+        start = time.time()
+        done = subprocess.run(["mpirun", "-n", "2", "sh", "-c", script], env=ENVIRONMENT, capture_output=True, text=True)
+        self.assertLess(time.time() - start, 60)
+        self.assertEqual(done.returncode, 66)
+        self.assertEqual(done.stderr.count("/nowhere.csv"), 1)
+        self.assertIn("rank 1 of 2", done.stderr)
+        with open(model, "rb") as file:
+            self.assertTrue(file.read() == before, "the model has changed")
+        self.assertFalse(ranks_alive(self.folder))
+
+    def kill_one(self, moment, rank, name):
+        """Kills one rank at that moment. Whether the run was still under way."""
+        process = launch(3, "fit", self.data, *KINDS["brls"][:-1], "40x400", "--seed", 3, "--checkpoint", 20, "--no-names", "-q", "-o",
+                         self.path(name))
+        time.sleep(moment)
+        alive = [pid for pid in ranks_alive(self.folder) if self.rank_of(pid) == rank]
+        for pid in alive:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                alive = []
+        start = time.time()
+        _, err = process.communicate(timeout=60)
+        if alive and process.returncode:
+            self.assertLess(time.time() - start, 20)
+            self.assertTrue("signal 9" in err or "Killed" in err or "broad: " in err, err)
+        self.assertFalse(ranks_alive(self.folder), "a rank was left behind")
+        if os.path.exists(self.path(name)):
+            self.ok(0, "info", self.path(name))
+        return bool(alive) and process.returncode != 0
+
+    @staticmethod
+    def rank_of(pid):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as text:
+                for entry in text.read().split(b"\0"):
+                    if entry.startswith(b"OMPI_COMM_WORLD_RANK="):
+                        return int(entry.split(b"=")[1])
+        except OSError:
+            pass
+        return -1
+
+    def test_a_killed_rank_ends_the_others(self):
+        self.assertTrue(self.kill_one(1.2, 1, "killed"))
+
+
+if __name__ == "__main__":
+    reason = missing()
+    if reason:
+        print(reason)
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])

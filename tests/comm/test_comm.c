@@ -1,0 +1,335 @@
+/* Ranks: processes that are connected by sockets come to the sums, and to the models, of one process alone. */
+#include "plain.h"
+
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "base/memory.h"
+#include "base/watch.h"
+#include "comm/comm.h"
+#include "compute/shards.h"
+#include "layer/shard_sums.h"
+
+enum { RANKS_MOST = 40, RESULT = 64 };
+
+/* ---- ranks --------------------------------------------------------------------------------------------------------- */
+
+typedef struct wires {
+    size_t rank, ranks, messages;
+    int socket[RANKS_MOST][RANKS_MOST]; /* [a][b]: that of a, to b */
+} wires;
+
+static int move_all(int socket, void *bytes, size_t count, int out)
+{
+    char *at = bytes;
+    while (count) {
+        ssize_t moved = out ? send(socket, at, count, MSG_NOSIGNAL) : recv(socket, at, count, 0);
+        if (moved <= 0) return 1;
+        at += moved;
+        count -= (size_t)moved;
+    }
+    return 0;
+}
+
+static int wire_send(void *context, size_t to, const void *bytes, size_t count)
+{
+    wires *w = context;
+    w->messages++;
+    return move_all(w->socket[w->rank][to], (void *)bytes, count, 1);
+}
+
+static int wire_receive(void *context, size_t from, void *bytes, size_t count)
+{
+    wires *w = context;
+    return move_all(w->socket[w->rank][from], bytes, count, 0);
+}
+
+/* From one to all the others, one after the other. */
+static int wire_broadcast(void *context, size_t from, void *bytes, size_t count)
+{
+    wires *w = context;
+    int failed = 0;
+    if (w->rank != from) return wire_receive(w, from, bytes, count);
+    for (size_t to = 0; !failed && to < w->ranks; to++)
+        if (to != from) failed = wire_send(w, to, bytes, count);
+    return failed;
+}
+
+typedef void (*rank_job)(char out[RESULT], const broad_comm *comm, const void *context);
+
+static void open_wires(wires *w, size_t ranks)
+{
+    *w = (wires){.ranks = ranks};
+    for (size_t a = 0; a < ranks; a++)
+        for (size_t b = a + 1; b < ranks; b++) {
+            int pair[2];
+            assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+            w->socket[a][b] = pair[0];
+            w->socket[b][a] = pair[1];
+        }
+}
+
+static void close_wires(const wires *w)
+{
+    for (size_t a = 0; a < w->ranks; a++)
+        for (size_t b = 0; b < w->ranks; b++)
+            if (a != b) close(w->socket[a][b]);
+}
+
+/* Runs the job in so many processes; each must end well and come to `expected`. */
+static void run_ranks(size_t ranks, int broadcasts, rank_job job, const void *context, const char *expected)
+{
+    static wires w;
+    char(*results)[RESULT] = mmap(NULL, RANKS_MOST * RESULT, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t child[RANKS_MOST];
+    open_wires(&w, ranks);
+    for (size_t r = 0; r < ranks; r++) {
+        child[r] = fork();
+        if (child[r]) continue;
+        broad_comm comm;
+        broad_comm_init(&comm);
+        w.rank = r;
+        comm.rank = r, comm.ranks = ranks, comm.context = &w, comm.send = wire_send, comm.receive = wire_receive;
+        if (broadcasts) comm.broadcast = wire_broadcast;
+        job(results[r], &comm, context);
+        _exit(0);
+    }
+    close_wires(&w);
+    for (size_t r = 0; r < ranks; r++) {
+        int ended = 0;
+        waitpid(child[r], &ended, 0);
+        if (!WIFEXITED(ended) || WEXITSTATUS(ended)) fail_msg("rank %zu of %zu ended with %d", r, ranks, ended);
+        if (strcmp(results[r], expected)) fail_msg("rank %zu of %zu: %s, not %s", r, ranks, results[r], expected);
+    }
+    munmap(results, RANKS_MOST * RESULT);
+}
+
+/* Of a rank: cmocka belongs to the parent. */
+static void must(int status)
+{
+    if (status >= 0) return;
+    fprintf(stderr, "a rank has failed: %s\n", broad_error_message());
+    _exit(1);
+}
+
+/* ---- sums ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct sums_case {
+    size_t rows, doubles;
+    int stop_rank; /* this rank is asked to stop; -1: none */
+} sums_case;
+
+/* Numbers whose sum depends on the order of the additions. */
+static void add_rows(void *context, size_t first, size_t end, double *sums, size_t worker)
+{
+    const sums_case *c = context;
+    (void)worker;
+    for (size_t i = first; i < end; i++)
+        for (size_t k = 0; k < c->doubles; k++)
+            sums[k] += (double)((i * 7919 + k * 31) % 1009) / (double)(1 + (i + k) % 97);
+}
+
+static void sum_rows(char out[RESULT], const sums_case *c, size_t threads, const broad_comm *comm)
+{
+    broad__residual residual = {.rows = c->rows, .outputs = 1, .at = broad__device_reference()};
+    broad__watch watch = {.agree = comm ? broad__comm_most : NULL};
+    double *sums = NULL;
+    must(broad__pool_open(&residual.pool, threads));
+    const broad_comm *before = broad__comm_enter(comm);
+    broad__watch *watched = broad__watch_enter(&watch);
+    residual.divided = broad__comm_divides(c->rows);
+    if (comm && (int)comm->rank == c->stop_rank) watch.asked = BROAD__WATCH_ASKED;
+    int status = broad__shard_sums(&sums, &residual, c->doubles, add_rows, (void *)c);
+    if (status == BROAD_INTERRUPTED) snprintf(out, RESULT, "stopped");
+    else must(status);
+    if (status == BROAD_OK) broad__hash_text(out, sums, c->doubles * sizeof *sums);
+    broad__watch_leave(watched);
+    broad__comm_leave(before);
+    broad__free(residual.shard_sums);
+    broad__pool_close(residual.pool);
+}
+
+static void sum_job(char out[RESULT], const broad_comm *comm, const void *context)
+{
+    sum_rows(out, context, comm->rank % 2 + 1, comm);
+}
+
+static void sums_have_the_bits_of_one_process(void **state)
+{
+    (void)state;
+    const sums_case cases[] = {{600, 3, -1}, {5000, 1, -1}, {1400, 9000, -1}, {9000, 2, -1}};
+    const size_t ranks[] = {2, 3, 4, 5, 8, 13, RANKS_MOST};
+    broad__comm_least_rows = 512;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (size_t r = 0; r < sizeof ranks / sizeof *ranks; r++) {
+            char alone[RESULT];
+            sum_rows(alone, &cases[c], 1, NULL);
+            run_ranks(ranks[r], r % 2, sum_job, &cases[c], alone);
+        }
+}
+
+static void one_rank_that_is_asked_stops_all(void **state)
+{
+    (void)state;
+    broad__comm_least_rows = 512;
+    for (int rank = 0; rank < 3; rank++) run_ranks(3, 0, sum_job, &(sums_case){5000, 4, rank}, "stopped");
+}
+
+/* Who owns what: every shard one rank, in order; nothing is owned twice. */
+static void rows_are_dealt_out_in_runs(void **state)
+{
+    (void)state;
+    broad_comm comm;
+    broad_comm_init(&comm);
+    for (size_t ranks = 2; ranks <= RANKS_MOST; ranks++)
+        for (size_t rows = 1; rows < 20000; rows += 1777) {
+            size_t at = 0, shards = broad__shard_count(rows), owned = 0;
+            comm.ranks = ranks;
+            for (comm.rank = 0; comm.rank < ranks; comm.rank++) {
+                size_t first, end, first_row, end_row;
+                const broad_comm *before = broad__comm_enter(&comm);
+                broad__comm_own_shards(&first, &end, shards);
+                broad__comm_own_rows(&first_row, &end_row, rows);
+                for (size_t s = first; s < end; s++) assert_int_equal(broad__comm_owner(s, shards), comm.rank);
+                owned += end - first;
+                if (first_row < end_row) assert_int_equal(first_row, at);
+                if (first_row < end_row) at = end_row;
+                broad__comm_leave(before);
+            }
+            assert_int_equal(owned, shards);
+            assert_int_equal(at, rows);
+        }
+}
+
+/* ---- networks ------------------------------------------------------------------------------------------------------ */
+
+enum { ROWS = 1400, MORE = 700, INPUTS = 6 };
+
+typedef struct network_case {
+    const char *name, *words[16]; /* options and their values */
+    size_t learn, features;       /* layers after further rows; groups with a layer each */
+} network_case;
+
+static const network_case NETWORKS[] = {
+    {"bscrls", {"preset", "paper", "features", "3x8", "enhance", "30x4"}, 0, 0},
+    {"brls, learns and grows", {"preset", "paper", "kind", "brls", "features", "3x8", "enhance", "30x3"}, 2, 2},
+    {"gcv, learns and grows",
+     {"preset", "paper", "supervise", "gcv", "features", "3x8", "enhance", "30x4", "lambda", "auto"},
+     2,
+     1},
+    {"loo", {"preset", "paper", "supervise", "loo", "features", "3x8", "enhance", "30x3", "lambda", "auto"}, 0, 1},
+    {"wide layers", {"preset", "paper", "features", "2x8", "enhance", "520x2"}, 1, 0},
+    {"joint beside", {"preset", "paper", "weights", "joint", "features", "3x8", "enhance", "30x3"}, 1, 1},
+    {"bls", {"preset", "paper", "kind", "bls", "features", "4x10", "enhance", "60x1"}, 1, 1},
+    {"rvfl", {"preset", "paper", "kind", "rvfl", "enhance", "80x1"}, 0, 0},
+    {"scn chain", {"preset", "paper", "kind", "scn", "weights", "chain", "enhance", "5x6"}, 0, 0},
+    {"scn window", {"preset", "paper", "kind", "scn", "weights", "window", "window", "12", "enhance", "5x6"}, 1, 0},
+    {"scn joint", {"preset", "paper", "kind", "scn", "enhance", "5x4"}, 0, 0},
+    {"auto", {"preset", "auto", "features", "2x20", "enhance", "20x1"}, 1, 0},
+};
+
+static broad_data *table(size_t first, size_t rows)
+{
+    double *x = malloc(rows * INPUTS * sizeof *x);
+    int64_t *classes = malloc(rows * sizeof *classes);
+    for (size_t i = 0; i < rows; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < INPUTS; j++) {
+            x[i * INPUTS + j] = sin((double)((first + i) * (j + 3)) * 1.618 + (double)j);
+            sum += x[i * INPUTS + j] * (double)(j + 1);
+        }
+        classes[i] = sum < -2 ? 0 : sum < 2 ? 1 : 2;
+    }
+    broad_arrays arrays;
+    broad_data *data = NULL;
+    broad_arrays_init(&arrays);
+    arrays.rows = rows, arrays.inputs = INPUTS, arrays.x = x;
+    arrays.classes = classes;
+    must(broad_data_from_arrays(&data, &arrays));
+    free(x);
+    free(classes);
+    return data;
+}
+
+static void train(char out[RESULT], const network_case *c, size_t threads, const broad_comm *comm)
+{
+    broad_options o;
+    broad_trainer *trainer = NULL;
+    broad_model *model = NULL;
+    broad_metrics metrics;
+    broad_data *data = table(0, ROWS), *more = table(ROWS, MORE);
+    broad_options_init(&o);
+    for (size_t i = 0; c->words[i]; i += 2) must(broad_options_set(&o, c->words[i], c->words[i + 1]));
+    o.threads = threads;
+    o.comm = comm;
+    must(broad_trainer_open(&trainer, data, &o));
+    must(broad_trainer_enhance(trainer, o.enhance_nodes, o.enhance_layers));
+    broad_metrics_init(&metrics);
+    must(broad_trainer_measure(&metrics, trainer, data));
+    if (c->features) must(broad_trainer_features(trainer, c->features, 4, 20));
+    if (c->learn) must(broad_trainer_learn(trainer, more, 20, c->learn, BROAD_LEARN_ALL_ROWS));
+    broad_trainer_close(&model, trainer);
+    void *bytes = NULL;
+    size_t count = 0;
+    must(broad_model_to_memory(&bytes, &count, model, BROAD_FILE_FULL));
+    char hash[BROAD__HASH_TEXT];
+    broad__hash_text(hash, bytes, count);
+    snprintf(out, RESULT, "%s %.17g", hash, metrics.accuracy);
+    broad_free(bytes);
+    broad_metrics_clear(&metrics);
+    broad_model_free(model);
+    broad_data_free(data);
+    broad_data_free(more);
+}
+
+static void train_job(char out[RESULT], const broad_comm *comm, const void *context)
+{
+    train(out, context, comm->rank % 2 + 1, comm);
+}
+
+static void networks_have_the_bytes_of_one_process(void **state)
+{
+    (void)state;
+    broad__comm_least_rows = 512;
+    for (size_t c = 0; c < sizeof NETWORKS / sizeof *NETWORKS; c++) {
+        char alone[RESULT];
+        train(alone, &NETWORKS[c], 2, NULL);
+        print_message("%s: %s\n", NETWORKS[c].name, alone);
+        run_ranks(c % 2 ? 3 : 2, c % 3 == 0, train_job, &NETWORKS[c], alone);
+    }
+}
+
+/* ---- what is not a communicator ------------------------------------------------------------------------------------- */
+
+static void faults_are_named(void **state)
+{
+    (void)state;
+    broad_comm comm = {0};
+    broad_options o = OPTIONS("preset", "paper");
+    broad_model *model = NULL;
+    broad_data *data = table(0, 100);
+    o.comm = &comm;
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "broad_comm_init");
+    broad_comm_init(&comm);
+    comm.rank = 1;
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "rank 1 of 1");
+    comm.ranks = 2;
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "send and receive");
+    comm.rank = 0, comm.ranks = 1;
+    assert_ok(broad_fit(&model, NULL, data, &o));
+    broad_model_free(model);
+    broad_data_free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_dealt_out_in_runs),
+        cmocka_unit_test(sums_have_the_bits_of_one_process),
+        cmocka_unit_test(one_rank_that_is_asked_stops_all),
+        cmocka_unit_test(networks_have_the_bytes_of_one_process),
+        cmocka_unit_test(faults_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
