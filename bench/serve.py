@@ -22,21 +22,28 @@ def session(found):
 
 
 def load(found):
-    one = found["load"]
-    page, slow, mixed = one["page"], one["slow"], one["mixed"]
-    lines = [f"A project of {one['photos']:,} photos:",
+    one, many, long = found["load"], found["incoming"], found["soak"]
+    page, slow = one["page"], one["slow"]
+    lines = [f"{many['photos']:,} photos of two megapixels have verdicts {many['serve']:.1f} s after their folder was named; `broad predict` takes {many['predict']:.1f} s for the same "
+             f"files. In turns, {len(many['rounds'])} times, the median of the ratios is {many['ratio']:.2f}, and {many['ratio_used']:.2f} of the processors' time: with copies of the photos, thumbnails, "
+             "prints of near-duplicates and the database, and decoders that are shut in.",
+             f"A project of {one['photos']:,} photos:",
              f"- {one['seconds_in']:.0f} s from naming the folder until all had verdicts;",
              f"- first paint of the page after {page['first_paint']:.2f} s, first photos after {page['first_photos']:.2f} s; {page['frames_per_second']:.0f} frames per second while it "
-             f"scrolls through them, 95 of 100 frames within {page['frame_95']:.0f} ms;",
+             f"scrolls through them, 95 of 100 frames within {page['frame_95']:.0f} ms; the page's thread works {page['work_per_frame']:.1f} ms for a frame, of the 16.7 that there are, and "
+             f"{page['long_tasks'] or 'none'} of its tasks took{' longer than' if page['long_tasks'] else ' as long as'} 50 ms;",
              f"- {one['thumbnails']:,.0f} thumbnails per second over four connections;",
-             f"- a request for the status takes {slow['alone']:.0f} ms alone, and {slow['beside']:.0f} ms beside {slow['connections']:,} connections that send a byte now and then;",
-             f"- {mixed['minutes']:g} minutes of lists, pictures, heat maps, corrections and exports, {mixed['requests']:,} requests: the server held {mixed['before']:.0f} MB "
-             f"after the first part and {mixed['after']:.0f} MB at the end."]
+             f"- a request for the status takes {slow['alone']:.0f} ms alone, and {slow['beside']:.0f} ms beside {slow['connections']:,} connections that send a byte now and then."]
+    soaked = (f"{long['minutes']:g} minutes of lists, pictures, heat maps, corrections, new photos, verdicts, exports, learning steps and connections that break off, "
+              f"{long['requests']:,} requests (`lab/serve/soak.py`): after the first sixth of the time the server held {long['before']:.0f} MB, at the end {long['after']:.0f} MB. "
+              f"{long['photos_more']} photos more were in the project then, and the database keeps up to 32 MB of itself in memory. It had {long['files']['before']} files open before, and {long['files']['after']} at the end.")
     killed = found["kills"]
     last = (f"Killed {killed['kills']} times at random moments, among {killed['actions']:,} confirmed actions and {killed['learning']} requests to learn: nothing that was confirmed was "
             "lost (`lab/serve/kills.py`).")
-    machine = f"Measured on {found['processors']} processors, with other work on them meanwhile (load average {found['busy']:.0f}): seconds are longer than on a machine of one's own."
-    return "\n".join(paragraphs(*lines, last, machine)) + "\n"
+    busy = found["busy"].values()
+    machine = (f"Measured on {found['processors']} processors, with other work on them meanwhile (load average {min(busy):.0f} to {max(busy):.0f}): seconds are longer than on a machine of "
+               "one's own.")
+    return "\n".join(paragraphs(*lines, soaked, last, machine)) + "\n"
 
 
 def parts(found):
@@ -44,6 +51,6 @@ def parts(found):
 
 
 def whole(found):
-    missing = [name for name in ("session", "steps", "load", "kills") if not found.get(name)]
+    missing = [name for name in ("session", "steps", "incoming", "load", "soak", "kills") if not found.get(name)]
     if missing:
         raise Failure(f"no whole run: without {', '.join(missing)}")

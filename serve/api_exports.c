@@ -51,6 +51,9 @@ int serve_api_export(serve_answer *out, const serve_request *request)
         is_model ? model_path(path, request)
                  : serve_project_path(path, &request->server->project, "work/export-%llu", (unsigned long long)made++);
     if (!status && !is_model) status = export->write ? export->write(request, path) : write_onnx(request, path);
+    if (status == BROAD_IO)
+        status = cli_fail(BROAD_CANNOT_WRITE, "the file cannot be made: the disk is full, or fails (%s)",
+                          broad_error_message());
     if (!status && is_model) {
         out->file = open(path, O_RDONLY | O_CLOEXEC);
         if (out->file <= 0) status = cli_fail(BROAD_IO, "the model cannot be opened: %s", strerror(errno));

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "serve/doubts.h"
 #include "serve/filter.h"
+#include "serve/rows.h"
 #include "serve/versions.h"
 
 /* Work that goes on after the answer: its end is an event. */
@@ -45,18 +47,20 @@ int serve_api_find_doubts(serve_answer *out, const serve_request *request)
 
 int serve_api_doubts(serve_answer *out, const serve_request *request)
 {
+    json_t *doubts = NULL;
+    int status = serve_doubts_json(&doubts, request->server);
+    if (status) return status;
     out->json = json_object();
-    cli_json_put(out->json, "doubts", serve_learner_doubts(request->server->learner));
+    cli_json_put(out->json, "doubts", doubts);
     return BROAD_OK;
 }
 
 /* ---- versions ---- */
 
-static json_t *version_json(sqlite3_stmt *query, int64_t now)
+static json_t *version_json(sqlite3_stmt *query)
 {
     json_t *object = json_object(), *result = json_loads(serve_query_text(query, 5), 0, NULL);
-    int64_t id = sqlite3_column_int64(query, 0);
-    cli_json_put(object, "id", json_integer(id));
+    cli_json_put(object, "id", json_integer(sqlite3_column_int64(query, 0)));
     cli_json_put(object, "made", json_integer(sqlite3_column_int64(query, 1)));
     cli_json_put(object, "kind", cli_json_text(serve_query_text(query, 2)));
     cli_json_put(object, "parent", json_integer(sqlite3_column_int64(query, 3)));
@@ -64,31 +68,17 @@ static json_t *version_json(sqlite3_stmt *query, int64_t now)
     cli_json_put(object, "result", result ? result : json_null());
     cli_json_put(object, "learned", json_integer(sqlite3_column_int64(query, 6)));
     cli_json_put(object, "changed", json_integer(sqlite3_column_int64(query, 7)));
-    cli_json_put(object, "in_use", json_boolean(id == now));
+    cli_json_put(object, "in_use", json_boolean(sqlite3_column_int(query, 8)));
     return object;
 }
 
 int serve_api_versions(serve_answer *out, const serve_request *request)
 {
-    serve_database *database = &request->server->project.database;
-    sqlite3_stmt *query = NULL;
-    json_t *list = json_array();
-    int64_t now = serve_version_now(request->server);
-    serve_database_lock(database);
-    int status = serve_query_open(&query, database,
-                                  "SELECT v.id, v.made, v.kind, v.parent, v.rows, v.result, (SELECT count(*) FROM"
-                                  " learned l WHERE l.version=v.id), (SELECT count(*) FROM changes c WHERE"
-                                  " c.version=v.id) FROM versions v ORDER BY v.id DESC LIMIT 1000",
-                                  "");
-    while (!status && (status = serve_query_row(query)) > 0) {
-        cli_json_append(list, version_json(query, now));
-        status = BROAD_OK;
-    }
-    serve_query_close(query);
-    serve_database_unlock(database);
-    out->json = json_object();
-    cli_json_put(out->json, "versions", list);
-    return status;
+    return serve_answer_rows(out, request, "versions", version_json,
+                             "SELECT v.id, v.made, v.kind, v.parent, v.rows, v.result, (SELECT count(*) FROM learned l"
+                             " WHERE l.version=v.id), (SELECT count(*) FROM changes c WHERE c.version=v.id), v.id=?"
+                             " FROM versions v ORDER BY v.id DESC LIMIT 1000",
+                             "i", serve_version_now(request->server));
 }
 
 int serve_api_version_model(serve_answer *out, const serve_request *request)
@@ -103,29 +93,21 @@ int serve_api_version_model(serve_answer *out, const serve_request *request)
     return BROAD_OK;
 }
 
+static json_t *change_json(sqlite3_stmt *query)
+{
+    json_t *object = serve_photo_json(query);
+    cli_json_put(object, "before", cli_json_text(serve_query_text(query, 19)));
+    cli_json_put(object, "after", cli_json_text(serve_query_text(query, 20)));
+    return object;
+}
+
 int serve_api_changes(serve_answer *out, const serve_request *request)
 {
-    serve_database *database = &request->server->project.database;
-    sqlite3_stmt *query = NULL;
     char sql[1024];
-    json_t *list = json_array();
     snprintf(sql, sizeof sql,
              "SELECT %s, c.before, c.after FROM changes c JOIN photos p ON p.id=c.photo WHERE c.version=? LIMIT 1000",
              serve_photo_columns);
-    serve_database_lock(database);
-    int status = serve_query_open(&query, database, sql, "i", request->number);
-    while (!status && (status = serve_query_row(query)) > 0) {
-        json_t *object = serve_photo_json(query);
-        cli_json_put(object, "before", cli_json_text(serve_query_text(query, 19)));
-        cli_json_put(object, "after", cli_json_text(serve_query_text(query, 20)));
-        cli_json_append(list, object);
-        status = BROAD_OK;
-    }
-    serve_query_close(query);
-    serve_database_unlock(database);
-    out->json = json_object();
-    cli_json_put(out->json, "photos", list);
-    return status;
+    return serve_answer_rows(out, request, "photos", change_json, sql, "i", request->number);
 }
 
 int serve_api_use(serve_answer *out, const serve_request *request)

@@ -5,26 +5,11 @@
 
 #include "run/photo_verdict.h"
 #include "serve/filter.h"
+#include "serve/rows.h"
 
 enum { LIMIT = 200, LIMIT_MOST = 1000, SIDE = 1280, SIDE_LEAST = 64, SIDE_MOST = 2048, UNLIKE_SHOWN = 60 };
 
 /* ---- lists ---- */
-
-/* All rows of a query as a list, each by `make`. Closes it, and releases the lock that the caller took. */
-static int list_rows(json_t **out, const serve_request *request, sqlite3_stmt *query, int status,
-                     json_t *(*make)(sqlite3_stmt *))
-{
-    json_t *list = json_array();
-    while (!status && (status = serve_query_row(query)) > 0) {
-        cli_json_append(list, make(query));
-        status = BROAD_OK;
-    }
-    serve_query_close(query);
-    serve_database_unlock(&request->server->project.database);
-    if (status) json_decref(list);
-    else *out = list;
-    return status;
-}
 
 static json_t *stacked_json(sqlite3_stmt *query)
 {
@@ -36,10 +21,8 @@ static json_t *stacked_json(sqlite3_stmt *query)
 int serve_api_photos(serve_answer *out, const serve_request *request)
 {
     char columns[1024], tail[256];
-    sqlite3_stmt *query = NULL;
     size_t offset = 0, limit = 0;
     int64_t total = 0;
-    json_t *list = NULL;
     const char *stacks = request->query(request, "stacks"), *order = serve_filter_order(request);
     int stacked = stacks && strcmp(stacks, "1") == 0, status = order ? BROAD_OK : BROAD_USAGE;
     if (!status) status = serve_request_count(&offset, request, "offset", 0, SIZE_MAX / 4);
@@ -49,29 +32,10 @@ int serve_api_photos(serve_answer *out, const serve_request *request)
     snprintf(columns, sizeof columns, "%s, %s", serve_photo_columns,
              stacked ? "count(*), min(coalesce(p.certainty, 2))" : "1");
     snprintf(tail, sizeof tail, "%s LIMIT %zu OFFSET %zu", order, limit, offset);
-    serve_database_lock(&request->server->project.database);
-    status = serve_filter_open(&query, request, columns, tail, stacked);
-    status = list_rows(&list, request, query, status, stacked_json);
+    status = serve_answer_photos(out, request, stacked_json, columns, tail, stacked);
     if (status) return status;
-    out->json = json_object();
     cli_json_put(out->json, "total", json_integer(total));
     cli_json_put(out->json, "offset", json_integer((json_int_t)offset));
-    cli_json_put(out->json, "photos", list);
-    return BROAD_OK;
-}
-
-/* One member of the answer: the rows of plain SQL. */
-static int answer_rows(serve_answer *out, const serve_request *request, const char *name, const char *sql,
-                       json_t *(*make)(sqlite3_stmt *))
-{
-    sqlite3_stmt *query = NULL;
-    json_t *list = NULL;
-    serve_database_lock(&request->server->project.database);
-    int status = serve_query_open(&query, &request->server->project.database, sql, "");
-    status = list_rows(&list, request, query, status, make);
-    if (status) return status;
-    out->json = json_object();
-    cli_json_put(out->json, name, list);
     return BROAD_OK;
 }
 
@@ -87,9 +51,8 @@ static json_t *unreadable_json(sqlite3_stmt *query)
 
 int serve_api_unreadable(serve_answer *out, const serve_request *request)
 {
-    return answer_rows(out, request, "photos",
-                       "SELECT id, name, folder, reason FROM photos WHERE state=2 ORDER BY id LIMIT 1000",
-                       unreadable_json);
+    return serve_answer_rows(out, request, "photos", unreadable_json,
+                             "SELECT id, name, folder, reason FROM photos WHERE state=2 ORDER BY id LIMIT 1000", "");
 }
 
 static json_t *folder_json(sqlite3_stmt *query)
@@ -102,9 +65,10 @@ static json_t *folder_json(sqlite3_stmt *query)
 
 int serve_api_folders(serve_answer *out, const serve_request *request)
 {
-    return answer_rows(out, request, "folders",
-                       "SELECT folder, count(*) FROM photos WHERE state=1 GROUP BY folder ORDER BY folder LIMIT 1000",
-                       folder_json);
+    return serve_answer_rows(out, request, "folders", folder_json,
+                             "SELECT folder, count(*) FROM photos WHERE state=1 GROUP BY folder ORDER BY folder"
+                             " LIMIT 1000",
+                             "");
 }
 
 int serve_api_unlike(serve_answer *out, const serve_request *request)
@@ -116,24 +80,15 @@ int serve_api_unlike(serve_answer *out, const serve_request *request)
              serve_photo_columns, UNLIKE_SHOWN);
     int status = serve_number(&count, &request->server->project.database,
                               "SELECT count(*) FROM photos WHERE state=1 AND distance>1", "");
-    if (!status) status = answer_rows(out, request, "photos", sql, serve_photo_json);
+    if (!status) status = serve_answer_rows(out, request, "photos", serve_photo_json, sql, "");
     if (!status) cli_json_put(out->json, "count", json_integer(count));
     return status;
 }
 
 int serve_api_places(serve_answer *out, const serve_request *request)
 {
-    sqlite3_stmt *query = NULL;
-    json_t *list = NULL;
-    serve_database_lock(&request->server->project.database);
-    int status =
-        serve_filter_open(&query, request, serve_photo_columns,
-                          "AND p.latitude IS NOT NULL AND p.longitude IS NOT NULL ORDER BY p.id LIMIT 20000", 0);
-    status = list_rows(&list, request, query, status, serve_photo_json);
-    if (status) return status;
-    out->json = json_object();
-    cli_json_put(out->json, "photos", list);
-    return BROAD_OK;
+    return serve_answer_photos(out, request, serve_photo_json, serve_photo_columns,
+                               "AND p.latitude IS NOT NULL AND p.longitude IS NOT NULL ORDER BY p.id LIMIT 20000", 0);
 }
 
 /* ---- one photo ---- */
@@ -235,10 +190,10 @@ int serve_api_image(serve_answer *out, const serve_request *request)
 
 int serve_api_doubt_image(serve_answer *out, const serve_request *request)
 {
-    char path[PATH_MAX];
+    serve_doubt doubt;
     serve_model *model = serve_server_model(request->server);
-    int status = serve_learner_doubt_file(path, sizeof path, request->server->learner, (size_t)request->number);
-    if (!status) status = make_picture(out, request, path, model, SERVE_WORK_VIEW, 0);
+    int status = serve_learner_doubt(&doubt, request->server->learner, (size_t)request->number);
+    if (!status) status = make_picture(out, request, doubt.file, model, SERVE_WORK_VIEW, 0);
     serve_model_drop(model);
     return status;
 }

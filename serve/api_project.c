@@ -5,6 +5,7 @@
 
 #include "serve/export.h"
 #include "serve/reviews.h"
+#include "serve/rows.h"
 #include "serve/versions.h"
 #include "serve/watch.h"
 
@@ -29,6 +30,8 @@ int serve_api_session(serve_answer *out, const serve_request *request)
     out->json = json_object();
     cli_json_put(out->json, "page_token", cli_json_text(request->server->guard.page));
     cli_json_put(out->json, "version", cli_json_text(broad_version()));
+    cli_json_put(out->json, "tiles",
+                 request->server->tiles.address[0] ? cli_json_text(request->server->tiles.address) : json_null());
     cli_json_put(out->json, "formats", cli_json_text(broad_picture_formats()));
     return BROAD_OK;
 }
@@ -55,26 +58,38 @@ static int put_counts(json_t *object, serve_database *database)
     return status < 0 ? status : BROAD_OK;
 }
 
+typedef struct class_list {
+    json_t *list;
+    const serve_model *model;
+} class_list;
+
+static int add_class(void *context, sqlite3_stmt *row)
+{
+    const class_list *own = context;
+    if (!serve_model_knows(own->model, serve_query_text(row, 0)))
+        cli_json_append(own->list, cli_json_text(serve_query_text(row, 0)));
+    return BROAD_OK;
+}
+
 /* The model's classes in its order, then those that people added. */
 static int list_classes(json_t *list, serve_server *server, const serve_model *model)
 {
     serve_database *database = &server->project.database;
     sqlite3_stmt *query = NULL;
+    class_list own = {list, model};
     for (size_t i = 0; model && i < model->outputs; i++)
         cli_json_append(list, cli_json_text(broad_model_output_name(model->model, i)));
     serve_database_lock(database);
     int status = serve_query_open(&query, database, "SELECT name FROM classes ORDER BY rowid", "");
-    while (!status && (status = serve_query_row(query)) > 0) {
-        const char *name = serve_query_text(query, 0);
-        int known = 0;
-        for (size_t i = 0; model && i < model->outputs; i++)
-            known |= strcmp(broad_model_output_name(model->model, i), name) == 0;
-        if (!known) cli_json_append(list, cli_json_text(name));
-        status = BROAD_OK;
-    }
-    serve_query_close(query);
+    status = serve_query_each(query, status, add_class, &own);
     serve_database_unlock(database);
     return status;
+}
+
+static int put_verdict(void *context, sqlite3_stmt *row)
+{
+    cli_json_put(context, serve_query_text(row, 0), json_integer(sqlite3_column_int64(row, 1)));
+    return BROAD_OK;
 }
 
 /* How many photos count as each class. */
@@ -86,11 +101,7 @@ static int put_verdicts(json_t *object, serve_database *database)
                                   "SELECT coalesce(human, label), count(*) FROM photos WHERE state=1 AND"
                                   " coalesce(human, label) IS NOT NULL GROUP BY 1",
                                   "");
-    while (!status && (status = serve_query_row(query)) > 0) {
-        cli_json_put(object, serve_query_text(query, 0), json_integer(sqlite3_column_int64(query, 1)));
-        status = BROAD_OK;
-    }
-    serve_query_close(query);
+    status = serve_query_each(query, status, put_verdict, object);
     serve_database_unlock(database);
     return status;
 }
@@ -218,22 +229,11 @@ int serve_api_demo(serve_answer *out, const serve_request *request)
 
 /* ---- watched folders ---- */
 
+static json_t *watched_json(sqlite3_stmt *query) { return cli_json_text(serve_query_text(query, 0)); }
+
 int serve_api_watched(serve_answer *out, const serve_request *request)
 {
-    serve_database *database = &request->server->project.database;
-    sqlite3_stmt *query = NULL;
-    json_t *list = json_array();
-    serve_database_lock(database);
-    int status = serve_query_open(&query, database, "SELECT folder FROM watched ORDER BY folder", "");
-    while (!status && (status = serve_query_row(query)) > 0) {
-        cli_json_append(list, cli_json_text(serve_query_text(query, 0)));
-        status = BROAD_OK;
-    }
-    serve_query_close(query);
-    serve_database_unlock(database);
-    out->json = json_object();
-    cli_json_put(out->json, "folders", list);
-    return status;
+    return serve_answer_rows(out, request, "folders", watched_json, "SELECT folder FROM watched ORDER BY folder", "");
 }
 
 static int with_folder(serve_answer *out, const serve_request *request, int (*what)(serve_server *, const char *))

@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
+#include "serve/doubts.h"
 #include "serve/reviews.h"
+#include "serve/rows.h"
 
 enum { PHOTOS_MOST = 20000 };
 
@@ -82,6 +84,28 @@ int serve_api_review(serve_answer *out, const serve_request *request)
     return status;
 }
 
+int serve_api_doubt_review(serve_answer *out, const serve_request *request)
+{
+    json_t *body = NULL, *done = NULL;
+    char who[SERVE_WHO_BYTES];
+    serve_doubt doubt;
+    int64_t photo = 0;
+    int status = serve_request_json(&body, request);
+    if (status) return status;
+    find_who(who, body);
+    const char *label = json_string_value(json_object_get(body, "label"));
+    int keep = json_is_true(json_object_get(body, "keep"));
+    if ((label != NULL) + keep != 1) status = cli_fail(BROAD_USAGE, "give one of label and keep (true)");
+    if (!status && label) status = serve_label_check(label);
+    if (!status) status = serve_learner_doubt(&doubt, request->server->learner, (size_t)request->number);
+    if (!status) status = serve_doubt_adopt(&photo, request->server, &doubt);
+    const serve_reviewing how = {.label = keep ? doubt.label : label, .who = who, .photos = &photo, .count = 1};
+    if (!status) status = serve_review_photos(&done, &request->server->project, &how);
+    if (!status) status = confirm(out, request->server, done);
+    json_decref(body);
+    return status;
+}
+
 int serve_api_undo(serve_answer *out, const serve_request *request)
 {
     json_t *body = NULL, *done = NULL;
@@ -96,34 +120,26 @@ int serve_api_undo(serve_answer *out, const serve_request *request)
     return status;
 }
 
+static json_t *action_json(sqlite3_stmt *query)
+{
+    json_t *object = json_object();
+    cli_json_put(object, "id", json_integer(sqlite3_column_int64(query, 0)));
+    cli_json_put(object, "made", json_integer(sqlite3_column_int64(query, 1)));
+    cli_json_put(object, "who", cli_json_text(serve_query_text(query, 2)));
+    cli_json_put(object, "kind", cli_json_text(serve_query_text(query, 3)));
+    cli_json_put(object, "label", cli_json_text(serve_query_text(query, 4)));
+    cli_json_put(object, "undone", json_boolean(sqlite3_column_int(query, 5)));
+    cli_json_put(object, "photos", json_integer(sqlite3_column_int64(query, 6)));
+    return object;
+}
+
 int serve_api_actions(serve_answer *out, const serve_request *request)
 {
-    serve_database *database = &request->server->project.database;
-    sqlite3_stmt *query = NULL;
     size_t limit = 0;
     int status = serve_request_count(&limit, request, "limit", 100, 1000);
     if (status) return status;
-    json_t *list = json_array();
-    serve_database_lock(database);
-    status = serve_query_open(&query, database,
-                              "SELECT a.id, a.made, a.who, a.kind, a.label, a.undone, (SELECT count(*) FROM items i"
-                              " WHERE i.action=a.id) FROM actions a ORDER BY a.id DESC LIMIT ?",
-                              "i", (int64_t)limit);
-    while (!status && (status = serve_query_row(query)) > 0) {
-        json_t *object = json_object();
-        cli_json_put(object, "id", json_integer(sqlite3_column_int64(query, 0)));
-        cli_json_put(object, "made", json_integer(sqlite3_column_int64(query, 1)));
-        cli_json_put(object, "who", cli_json_text(serve_query_text(query, 2)));
-        cli_json_put(object, "kind", cli_json_text(serve_query_text(query, 3)));
-        cli_json_put(object, "label", cli_json_text(serve_query_text(query, 4)));
-        cli_json_put(object, "undone", json_boolean(sqlite3_column_int(query, 5)));
-        cli_json_put(object, "photos", json_integer(sqlite3_column_int64(query, 6)));
-        cli_json_append(list, object);
-        status = BROAD_OK;
-    }
-    serve_query_close(query);
-    serve_database_unlock(database);
-    out->json = json_object();
-    cli_json_put(out->json, "actions", list);
-    return status;
+    return serve_answer_rows(out, request, "actions", action_json,
+                             "SELECT a.id, a.made, a.who, a.kind, a.label, a.undone, (SELECT count(*) FROM items i"
+                             " WHERE i.action=a.id) FROM actions a ORDER BY a.id DESC LIMIT ?",
+                             "i", (int64_t)limit);
 }

@@ -5,6 +5,7 @@
 #include "serve/routes.h"
 
 int serve_api_review(serve_answer *out, const serve_request *request);
+int serve_api_doubt_review(serve_answer *out, const serve_request *request);
 int serve_api_undo(serve_answer *out, const serve_request *request);
 int serve_api_actions(serve_answer *out, const serve_request *request);
 

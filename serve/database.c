@@ -1,7 +1,6 @@
 #include "serve/database.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "message.h"
@@ -10,6 +9,7 @@
  * photos    one row per content. state: of serve_state. human: the class that a person gave or agreed to.
  * actions   what people did, in order; items: what each did to which photo, so that it can be taken back.
  * versions  every model; learned: which photos, with which class, it has learned in this project.
+ * trained   files that a model was trained on, as it names them, and that are photos of the project too.
  */
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS settings(name TEXT PRIMARY KEY, value TEXT);"
@@ -36,13 +36,15 @@ static const char schema[] =
     "CREATE INDEX IF NOT EXISTS changes_version ON changes(version);"
     "CREATE TABLE IF NOT EXISTS learned(version INTEGER, photo INTEGER, label TEXT, PRIMARY KEY(version, photo))"
     " WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS trained(file TEXT PRIMARY KEY, photo INTEGER);"
+    "CREATE INDEX IF NOT EXISTS trained_photo ON trained(photo);"
     "CREATE TABLE IF NOT EXISTS watched(folder TEXT PRIMARY KEY);"
     "CREATE TABLE IF NOT EXISTS seen(path TEXT PRIMARY KEY, bytes INTEGER, changed INTEGER);";
 
 static int fail(const serve_database *database)
 {
     int code = database->handle ? sqlite3_extended_errcode(database->handle) : SQLITE_NOMEM;
-    if ((code & 255) == SQLITE_FULL)
+    if ((code & 255) == SQLITE_FULL || code == SQLITE_IOERR_WRITE)
         return cli_fail(BROAD_CANNOT_WRITE,
                         "the disk is full: nothing was changed. Make room, then do the same again; nothing that was "
                         "confirmed is lost");
@@ -123,24 +125,29 @@ static int bind(sqlite3_stmt *query, const char *types, va_list *arguments)
     return failed;
 }
 
-static int open_list(sqlite3_stmt **out, serve_database *database, const char *sql, const char *types,
-                     va_list *arguments)
+int serve_query_open_list(sqlite3_stmt **out, serve_database *database, const char *sql, const char *types,
+                          va_list arguments)
 {
+    va_list own;
     *out = NULL;
-    if (sqlite3_prepare_v2(database->handle, sql, -1, out, NULL) || bind(*out, types, arguments)) {
-        int status = fail(database);
-        sqlite3_finalize(*out);
-        *out = NULL;
-        return status;
+    int failed = sqlite3_prepare_v2(database->handle, sql, -1, out, NULL);
+    if (!failed) {
+        va_copy(own, arguments);
+        failed = bind(*out, types, &own);
+        va_end(own);
     }
-    return BROAD_OK;
+    if (!failed) return BROAD_OK;
+    int status = fail(database);
+    sqlite3_finalize(*out);
+    *out = NULL;
+    return status;
 }
 
 int serve_query_open(sqlite3_stmt **out, serve_database *database, const char *sql, const char *types, ...)
 {
     va_list arguments;
     va_start(arguments, types);
-    int status = open_list(out, database, sql, types, &arguments);
+    int status = serve_query_open_list(out, database, sql, types, arguments);
     va_end(arguments);
     return status;
 }
@@ -154,6 +161,13 @@ int serve_query_row(sqlite3_stmt *query)
 }
 
 void serve_query_close(sqlite3_stmt *query) { sqlite3_finalize(query); }
+
+int serve_query_each(sqlite3_stmt *query, int status, serve_row_taker take, void *context)
+{
+    while (!status && (status = serve_query_row(query)) > 0) status = take(context, query);
+    serve_query_close(query);
+    return status;
+}
 
 const char *serve_query_text(sqlite3_stmt *query, int column)
 {
@@ -172,7 +186,7 @@ int serve_change(serve_database *database, const char *sql, const char *types, .
     va_list arguments;
     serve_database_lock(database);
     va_start(arguments, types);
-    int status = open_list(&query, database, sql, types, &arguments);
+    int status = serve_query_open_list(&query, database, sql, types, arguments);
     va_end(arguments);
     if (!status) status = serve_query_row(query);
     serve_query_close(query);
@@ -186,7 +200,7 @@ int serve_number(int64_t *out, serve_database *database, const char *sql, const 
     va_list arguments;
     serve_database_lock(database);
     va_start(arguments, types);
-    int status = open_list(&query, database, sql, types, &arguments);
+    int status = serve_query_open_list(&query, database, sql, types, arguments);
     va_end(arguments);
     if (!status) status = serve_query_row(query);
     if (status > 0 && sqlite3_column_type(query, 0) != SQLITE_NULL) *out = sqlite3_column_int64(query, 0);

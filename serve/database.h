@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdarg.h>
 #include <stdint.h>
 
 typedef struct serve_database {
@@ -28,8 +29,13 @@ int serve_database_end(serve_database *database, int status);
  * void * and size_t. The lock must be held from opening a query to closing it.
  */
 int serve_query_open(sqlite3_stmt **out, serve_database *database, const char *sql, const char *types, ...);
+int serve_query_open_list(sqlite3_stmt **out, serve_database *database, const char *sql, const char *types,
+                          va_list arguments);
 int serve_query_row(sqlite3_stmt *query); /* 1: a row, 0: no more, below 0: failed */
 void serve_query_close(sqlite3_stmt *query);
+/* Hands every row to `take`, until it fails, and closes the query. status: that of opening it. */
+typedef int (*serve_row_taker)(void *context, sqlite3_stmt *row);
+int serve_query_each(sqlite3_stmt *query, int status, serve_row_taker take, void *context);
 const char *serve_query_text(sqlite3_stmt *query, int column); /* "" for null; valid until the next row */
 double serve_query_real(sqlite3_stmt *query, int column);      /* NaN for null */
 /* One that gives no rows. */

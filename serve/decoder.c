@@ -21,6 +21,7 @@ static const double SECONDS_MOST = 30; /* for one photo */
 typedef struct question {
     serve_work work;
     size_t side, output, bytes;
+    int from_file; /* whose descriptor comes along */
 } question;
 
 typedef struct answer {
@@ -44,11 +45,21 @@ static int is_late(double until)
 
 /* ---- bytes on their way; 0: done ---- */
 
-static int send_all(int to, const void *bytes, size_t count)
+/* Whether it is ready for this before the moment comes; until: 0 for ever. */
+static int wait_for(int socket, short what, double until)
+{
+    struct pollfd ready = {.fd = socket, .events = what};
+    while (until > 0 && poll(&ready, 1, 200) <= 0)
+        if (is_late(until)) return 0;
+    return until <= 0 || !is_late(until);
+}
+
+static int send_all(int to, const void *bytes, size_t count, double until)
 {
     for (const char *at = bytes; count;) {
-        ssize_t sent = send(to, at, count, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR) continue;
+        if (!wait_for(to, POLLOUT, until)) return -1;
+        ssize_t sent = send(to, at, count, MSG_NOSIGNAL | (until > 0 ? MSG_DONTWAIT : 0));
+        if (sent < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (sent <= 0) return -1;
         at += sent;
         count -= (size_t)sent;
@@ -56,13 +67,10 @@ static int send_all(int to, const void *bytes, size_t count)
     return 0;
 }
 
-/* until: 0 for ever. */
 static int receive_all(int from, void *bytes, size_t count, double until)
 {
     for (char *at = bytes; count;) {
-        struct pollfd ready = {.fd = from, .events = POLLIN};
-        if (until > 0 && is_late(until)) return -1;
-        if (until > 0 && poll(&ready, 1, 200) <= 0) continue;
+        if (!wait_for(from, POLLIN, until)) return -1;
         ssize_t got = recv(from, at, count, 0);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return -1;
@@ -72,19 +80,68 @@ static int receive_all(int from, void *bytes, size_t count, double until)
     return 0;
 }
 
+/* Room for a descriptor beside a message. */
+typedef union along {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(int))];
+} along;
+
+static int send_question(int to, const question *asked, int file, double until)
+{
+    along control = {0};
+    struct iovec part = {.iov_base = (void *)asked, .iov_len = sizeof *asked};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    if (!asked->from_file) return send_all(to, asked, sizeof *asked, until);
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    *header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof file), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+    memcpy(CMSG_DATA(header), &file, sizeof file);
+    return sendmsg(to, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *asked ? 0 : -1;
+}
+
+/* *out_file: -1: none came along. */
+static int receive_question(question *out, int *out_file, int from)
+{
+    along control = {0};
+    struct iovec part = {.iov_base = out, .iov_len = sizeof *out};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t got;
+    *out_file = -1;
+    do got = recvmsg(from, &message, 0);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0) return -1;
+    const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (header && header->cmsg_type == SCM_RIGHTS) memcpy(out_file, CMSG_DATA(header), sizeof *out_file);
+    return receive_all(from, (char *)out + got, sizeof *out - (size_t)got, 0);
+}
+
 /* ---- in the child ---- */
+
+/* As many bytes as were announced; a file that has become shorter is zero where it ended. */
+static int read_file(int file, char *to, size_t count)
+{
+    while (count) {
+        ssize_t got = read(file, to, count);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return -1;
+        if (got == 0) memset(to, 0, count);
+        to += got ? (size_t)got : count;
+        count -= got ? (size_t)got : count;
+    }
+    return close(file);
+}
 
 static int look(answer *out, double *inputs, void **jpeg, const serve_model *model, const void *bytes, size_t count)
 {
-    broad_picture *picture = NULL, *small = NULL;
+    broad_picture *picture = NULL;
     int status = model ? broad_viewer_show(inputs, &out->photo, &picture, model->viewer, bytes, count)
                        : broad_photo_look(&out->photo, &picture, bytes, count);
     if (!status) status = broad_picture_print(&out->print, picture);
-    if (!status) status = broad_picture_fit(&small, picture, SERVE_THUMBNAIL_SIDE);
-    if (!status) status = broad_picture_jpeg(jpeg, &out->jpeg_bytes, small, QUALITY_THUMBNAIL);
+    if (!status)
+        status = broad_picture_thumbnail(jpeg, &out->jpeg_bytes, picture, SERVE_THUMBNAIL_SIDE, QUALITY_THUMBNAIL);
     if (!status) out->inputs = model ? model->inputs : 0;
     broad_picture_free(picture);
-    broad_picture_free(small);
     return status;
 }
 
@@ -111,9 +168,13 @@ static int answer_one(const serve_model *model, double *inputs)
     question asked;
     answer out;
     void *jpeg = NULL;
-    if (receive_all(OWN_SOCKET, &asked, sizeof asked, 0)) return -1;
+    int file = -1;
+    if (receive_question(&asked, &file, OWN_SOCKET)) return -1;
     void *bytes = malloc(asked.bytes + 1);
-    if (!bytes || receive_all(OWN_SOCKET, bytes, asked.bytes, 0)) return -1;
+    if (!bytes || (file >= 0 ? read_file(file, bytes, asked.bytes) : receive_all(OWN_SOCKET, bytes, asked.bytes, 0))) {
+        free(bytes);
+        return -1;
+    }
     memset(&out, 0, sizeof out);
     out.status = asked.work == SERVE_WORK_LOOK ? look(&out, inputs, &jpeg, model, bytes, asked.bytes)
                                                : view(&out, &jpeg, model, &asked, bytes);
@@ -121,9 +182,9 @@ static int answer_one(const serve_model *model, double *inputs)
         snprintf(out.message, sizeof out.message, "%s", broad_error_message());
         out.inputs = out.jpeg_bytes = 0;
     }
-    int failed = send_all(OWN_SOCKET, &out, sizeof out);
-    if (!failed) failed = send_all(OWN_SOCKET, inputs, out.inputs * sizeof *inputs);
-    if (!failed) failed = send_all(OWN_SOCKET, jpeg, out.jpeg_bytes);
+    int failed = send_all(OWN_SOCKET, &out, sizeof out, 0);
+    if (!failed) failed = send_all(OWN_SOCKET, inputs, out.inputs * sizeof *inputs, 0);
+    if (!failed) failed = send_all(OWN_SOCKET, jpeg, out.jpeg_bytes, 0);
     broad_free(jpeg);
     free(bytes);
     return failed;
@@ -223,17 +284,26 @@ static int fail_lost(serve_decoder *decoder, double until)
     return cli_fail(BROAD_BAD_DATA, "the decoder ended on it, for instance because it takes too much memory");
 }
 
+/* Ended by someone else, between two photos. */
+static int has_ended(const serve_decoder *decoder)
+{
+    siginfo_t how = {0};
+    return waitid(P_PID, (id_t)decoder->process, &how, WEXITED | WNOHANG | WNOWAIT) == 0 && how.si_pid != 0;
+}
+
 int serve_decoder_ask(serve_sight *out, serve_decoder *decoder, serve_model *model, serve_work work, size_t side,
-                      size_t output, const void *bytes, size_t count)
+                      size_t output, const serve_source *source)
 {
     answer said;
     memset(out, 0, sizeof *out);
-    if (decoder->process && decoder->model != model) serve_decoder_close(decoder);
+    if (decoder->process && (decoder->model != model || has_ended(decoder))) serve_decoder_close(decoder);
     int status = decoder->process ? BROAD_OK : start(decoder, model);
     if (status) return status;
-    const question asked = {.work = work, .side = side, .output = output, .bytes = count};
+    const question asked = {
+        .work = work, .side = side, .output = output, .bytes = source->count, .from_file = !source->bytes};
     double until = broad__seconds() + SECONDS_MOST;
-    if (send_all(decoder->socket, &asked, sizeof asked) || send_all(decoder->socket, bytes, count) ||
+    if (send_question(decoder->socket, &asked, source->file, until) ||
+        (source->bytes && send_all(decoder->socket, source->bytes, source->count, until)) ||
         receive_all(decoder->socket, &said, sizeof said, until))
         return fail_lost(decoder, until);
     said.message[sizeof said.message - 1] = 0;

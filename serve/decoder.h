@@ -29,11 +29,19 @@ typedef struct serve_sight {
     size_t jpeg_bytes;
 } serve_sight;
 
-enum { SERVE_THUMBNAIL_SIDE = 320 };
+/* As large as models look at photos: those need not be made smaller. */
+enum { SERVE_THUMBNAIL_SIDE = 384 };
+
+/* The bytes of a photo; or, where bytes is NULL, an open file, which the decoder reads by itself. */
+typedef struct serve_source {
+    const void *bytes;
+    size_t count;
+    int file;
+} serve_source;
 
 /* BROAD_BAD_DATA: this photo cannot be used, with the reason. `model` may be NULL. */
 int serve_decoder_ask(serve_sight *out, serve_decoder *decoder, serve_model *model, serve_work work, size_t side,
-                      size_t output, const void *bytes, size_t count);
+                      size_t output, const serve_source *source);
 void serve_decoders_hurry(void); /* from now on a decoder has a second left for its photo: BROAD_INTERRUPTED */
 void serve_sight_clear(serve_sight *sight);       /* accepts a zeroed one */
 void serve_decoder_close(serve_decoder *decoder); /* accepts a zeroed one */

@@ -47,21 +47,28 @@ static void read_row(row *out, sqlite3_stmt *query)
 }
 
 /* Calls for every photo of the request, with the lock held. */
-typedef int (*each)(void *context, const row *own);
+typedef struct each {
+    int (*what)(void *context, const row *own);
+    void *context;
+} each;
 
-static int all_rows(const serve_request *request, each what, void *context)
+static int hand_on(void *context, sqlite3_stmt *query)
+{
+    const each *own = context;
+    row photo;
+    read_row(&photo, query);
+    return own->what(own->context, &photo);
+}
+
+static int all_rows(const serve_request *request, int (*what)(void *context, const row *own), void *context)
 {
     sqlite3_stmt *query = NULL;
+    each own = {what, context};
     const char *order = serve_filter_order(request);
     if (!order) return BROAD_USAGE;
     serve_database_lock(&request->server->project.database);
     int status = serve_filter_open(&query, request, columns, order, 0);
-    while (!status && (status = serve_query_row(query)) > 0) {
-        row own;
-        read_row(&own, query);
-        status = what(context, &own);
-    }
-    serve_query_close(query);
+    status = serve_query_each(query, status, hand_on, &own);
     serve_database_unlock(&request->server->project.database);
     return status;
 }
@@ -245,6 +252,16 @@ static int put_card(void *context, const row *own)
     return BROAD_OK;
 }
 
+static int put_count(void *context, sqlite3_stmt *query)
+{
+    writer *own = context;
+    cli_number count, reviewed;
+    CLI_PAGE_PART(&own->output, cli_asset_review_html, "tally", "verdict", serve_query_text(query, 0), "count",
+                  cli_number_count(&count, (size_t)sqlite3_column_int64(query, 1)), "reviewed",
+                  cli_number_count(&reviewed, (size_t)sqlite3_column_double(query, 2)));
+    return BROAD_OK;
+}
+
 static int put_tally(writer *own)
 {
     sqlite3_stmt *query = NULL;
@@ -252,14 +269,7 @@ static int put_tally(writer *own)
     int status =
         serve_filter_open(&query, own->request, "coalesce(p.human, p.label, 'no verdict'), count(*), total(p.review>0)",
                           "GROUP BY 1 ORDER BY 2 DESC", 0);
-    while (!status && (status = serve_query_row(query)) > 0) {
-        cli_number count, reviewed;
-        CLI_PAGE_PART(&own->output, cli_asset_review_html, "tally", "verdict", serve_query_text(query, 0), "count",
-                      cli_number_count(&count, (size_t)sqlite3_column_int64(query, 1)), "reviewed",
-                      cli_number_count(&reviewed, (size_t)sqlite3_column_double(query, 2)));
-        status = BROAD_OK;
-    }
-    serve_query_close(query);
+    status = serve_query_each(query, status, put_count, own);
     serve_database_unlock(&own->request->server->project.database);
     return status;
 }

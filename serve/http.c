@@ -61,13 +61,20 @@ static serve_pass check(const serve_server *server, struct MHD_Connection *conne
 
 /* ---- answers ---- */
 
+/* The page's own files alone: nothing inline, nothing from elsewhere but map tiles where they are asked for, in no frame. */
+static void add_policy(struct MHD_Response *response, const serve_server *server)
+{
+    char policy[SERVE_TILES_BYTES + 256];
+    snprintf(policy, sizeof policy,
+             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:%s%s; connect-src "
+             "'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+             server->tiles.origin[0] ? " " : "", server->tiles.origin);
+    MHD_add_response_header(response, "Content-Security-Policy", policy);
+}
+
 static void add_headers(struct MHD_Response *response, const serve_answer *answer)
 {
-    /* The page's own files alone: nothing inline, nothing from elsewhere, in no frame. */
     static const char *const headers[][2] = {
-        {"Content-Security-Policy",
-         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
-         "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
         {"X-Content-Type-Options", "nosniff"},
         {"X-Frame-Options", "DENY"},
         {"Referrer-Policy", "no-referrer"},
@@ -167,6 +174,7 @@ static enum MHD_Result send_answer(serve_server *server, struct MHD_Connection *
         response = MHD_create_response_from_buffer(answer->count, (void *)answer->constant, MHD_RESPMEM_PERSISTENT);
     else response = MHD_create_response_from_buffer(answer->count, answer->bytes, MHD_RESPMEM_MUST_FREE);
     if (!response) return MHD_NO;
+    add_policy(response, server);
     add_headers(response, answer);
     if (first) {
         snprintf(cookie, sizeof cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict", server->guard.cookie_name,

@@ -64,16 +64,9 @@ static int lesson_add(lesson *own, int64_t photo, const char *label)
     return BROAD_OK;
 }
 
-static int knows(const serve_model *model, const char *label)
-{
-    for (size_t i = 0; model && i < model->outputs; i++)
-        if (strcmp(broad_model_output_name(model->model, i), label) == 0) return 1;
-    return 0;
-}
-
 /* What people said and the model in use has not learned: corrections, with `agreed` what they agreed to as well. */
 #define NOT_LEARNED                                                                                                    \
-    " FROM photos p WHERE p.state=1 AND p.review>=? AND p.human IS NOT NULL AND NOT EXISTS"                            \
+    " FROM photos p WHERE p.state IN (1,3) AND p.review>=? AND p.human IS NOT NULL AND NOT EXISTS"                     \
     " (SELECT 1 FROM learned l WHERE l.version=? AND l.photo=p.id AND l.label=p.human)"
 
 int serve_learner_pending(int64_t *out, serve_server *server)
@@ -82,21 +75,70 @@ int serve_learner_pending(int64_t *out, serve_server *server)
                         (int64_t)SERVE_REVIEW_CORRECTED, serve_version_now(server));
 }
 
+typedef struct gathering {
+    lesson *lesson;
+    const serve_model *model;
+} gathering;
+
+static int gather_one(void *context, sqlite3_stmt *row)
+{
+    const gathering *own = context;
+    const char *label = serve_query_text(row, 1);
+    own->lesson->new_classes |= !serve_model_knows(own->model, label);
+    return lesson_add(own->lesson, sqlite3_column_int64(row, 0), label);
+}
+
 static int gather(lesson *out, serve_server *server, const serve_model *model, int agreed)
 {
     serve_database *database = &server->project.database;
     sqlite3_stmt *query = NULL;
+    gathering own = {out, model};
     serve_database_lock(database);
     int status =
         serve_query_open(&query, database, "SELECT p.id, p.human" NOT_LEARNED " ORDER BY p.id", "ii",
                          (int64_t)(agreed ? SERVE_REVIEW_AGREED : SERVE_REVIEW_CORRECTED), model ? model->version : 0);
-    while (!status && (status = serve_query_row(query)) > 0) {
-        const char *label = serve_query_text(query, 1);
-        out->new_classes |= !knows(model, label);
-        status = lesson_add(out, sqlite3_column_int64(query, 0), label);
-    }
-    serve_query_close(query);
+    status = serve_query_each(query, status, gather_one, &own);
     serve_database_unlock(database);
+    return status;
+}
+
+static void write_line(cli_output *output, const char *file, const char *label)
+{
+    cli_csv_exact(output, file);
+    cli_output_bytes(output, ",", 1);
+    cli_csv_exact(output, label);
+    cli_output_bytes(output, "\n", 1);
+}
+
+typedef struct lines {
+    cli_output *output;
+    const char *label;
+    size_t count;
+} lines;
+
+static int write_trained(void *context, sqlite3_stmt *row)
+{
+    lines *own = context;
+    if (access(serve_query_text(row, 0), R_OK)) return BROAD_OK;
+    write_line(own->output, serve_query_text(row, 0), own->label);
+    own->count++;
+    return BROAD_OK;
+}
+
+/* A photo that the model was trained on goes by the name that the model knows it by: then its label there is replaced. */
+static int write_photo(cli_output *output, serve_server *server, int64_t photo, const char *label)
+{
+    serve_database *database = &server->project.database;
+    sqlite3_stmt *query = NULL;
+    char file[PATH_MAX];
+    lines own = {.output = output, .label = label};
+    serve_database_lock(database);
+    int status = serve_query_open(&query, database, "SELECT file FROM trained WHERE photo=? ORDER BY file", "i", photo);
+    status = serve_query_each(query, status, write_trained, &own);
+    serve_database_unlock(database);
+    if (status || own.count) return status;
+    status = serve_photo_tool_path(file, &server->project, photo);
+    if (!status) write_line(output, file, label);
     return status;
 }
 
@@ -104,17 +146,11 @@ static int gather(lesson *out, serve_server *server, const serve_model *model, i
 static int write_list(const lesson *own, serve_server *server, const char *path)
 {
     cli_output output;
-    char file[PATH_MAX];
     int status = cli_output_open(&output, path);
     if (status) return status;
     cli_output_print(&output, "file,label\n");
-    for (size_t i = 0; !status && i < own->count; i++) {
-        status = serve_photo_tool_path(file, &server->project, own->photos[i]);
-        cli_csv_exact(&output, file);
-        cli_output_bytes(&output, ",", 1);
-        cli_csv_exact(&output, own->labels[i]);
-        cli_output_bytes(&output, "\n", 1);
-    }
+    for (size_t i = 0; !status && i < own->count; i++)
+        status = write_photo(&output, server, own->photos[i], own->labels[i]);
     if (status) {
         cli_output_abandon(&output);
         return status;
@@ -222,6 +258,24 @@ static int train(json_t **result, serve_learner *learner)
     return status;
 }
 
+/* Where the tool had nothing to compare with: what the version before had on the same photos held out. */
+static void put_before(json_t *result, serve_server *server, int64_t version)
+{
+    sqlite3_stmt *query = NULL;
+    serve_database_lock(&server->project.database);
+    int status =
+        serve_query_open(&query, &server->project.database, "SELECT result FROM versions WHERE id=?", "i", version);
+    if (!status) status = serve_query_row(query);
+    json_t *parent = status > 0 ? json_loads(serve_query_text(query, 0), 0, NULL) : NULL;
+    serve_query_close(query);
+    serve_database_unlock(&server->project.database);
+    json_t *was = json_object_get(parent, "held_out"), *is = json_object_get(result, "held_out");
+    if (json_is_null(json_object_get(result, "held_out_before")) &&
+        json_equal(json_object_get(was, "rows"), json_object_get(is, "rows")))
+        cli_json_put(result, "held_out_before", json_incref(was));
+    json_decref(parent);
+}
+
 /* The corrections that the model in use has not learned. */
 static int correct(json_t **result, serve_learner *learner, const serve_model *now)
 {
@@ -242,7 +296,11 @@ static int correct(json_t **result, serve_learner *learner, const serve_model *n
             "learn", from, "--corrections", list, "--output", model, own.new_classes ? "--new-classes" : NULL, NULL};
         status = serve_tool_run(&said, words, &learner->stop);
     }
-    if (!status) status = keep_lesson(result, learner, &own, model, 1, digest(said, broad__seconds() - start));
+    if (!status) {
+        json_t *found = digest(said, broad__seconds() - start);
+        put_before(found, server, now->version);
+        status = keep_lesson(result, learner, &own, model, 1, found);
+    }
     json_decref(said);
     lesson_clear(&own);
     return status;
@@ -453,12 +511,15 @@ json_t *serve_learner_doubts(serve_learner *learner)
     return doubts;
 }
 
-int serve_learner_doubt_file(char *out, size_t bytes, serve_learner *learner, size_t index)
+int serve_learner_doubt(serve_doubt *out, serve_learner *learner, size_t index)
 {
     pthread_mutex_lock(&learner->lock);
     const json_t *own = json_array_get(json_object_get(learner->doubts, "photos"), index);
     const char *file = json_string_value(json_object_get(own, "file"));
-    snprintf(out, bytes, "%s", file ? file : "");
+    const char *label = json_string_value(json_object_get(own, "label"));
+    snprintf(out->file, sizeof out->file, "%s", file ? file : "");
+    snprintf(out->label, sizeof out->label, "%s", label ? label : "");
+    out->version = json_integer_value(json_object_get(learner->doubts, "version"));
     pthread_mutex_unlock(&learner->lock);
-    return out[0] ? BROAD_OK : cli_fail(BROAD_NO_INPUT, "there is no such photo in the list of doubts");
+    return out->file[0] ? BROAD_OK : cli_fail(BROAD_NO_INPUT, "there is no such photo in the list of doubts");
 }

@@ -8,6 +8,8 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "serve/reviews.h"
+
 typedef struct serve_learner serve_learner;
 struct serve_server;
 
@@ -27,8 +29,15 @@ int serve_learner_ask(serve_learner *learner, serve_task task, int64_t number, i
 /* {"task": null, or its name, "last": how the latest ended, or null}. */
 json_t *serve_learner_json(serve_learner *learner);
 json_t *serve_learner_doubts(serve_learner *learner); /* the latest list, or null */
-/* The file of one of them, from 0; BROAD_NO_INPUT: there is none. */
-int serve_learner_doubt_file(char *out, size_t bytes, serve_learner *learner, size_t index);
+
+typedef struct serve_doubt {
+    char file[PATH_MAX]; /* as the model names it */
+    char label[SERVE_LABEL_BYTES];
+    int64_t version; /* of the model that was trained on it */
+} serve_doubt;
+
+/* One of them, from 0; BROAD_NO_INPUT: there is none. */
+int serve_learner_doubt(serve_doubt *out, serve_learner *learner, size_t index);
 /* Corrections that the model in use has not learned. */
 int serve_learner_pending(int64_t *out, struct serve_server *server);
 

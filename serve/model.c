@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "message.h"
 
@@ -57,6 +58,13 @@ serve_model *serve_model_hold(serve_model *model)
 void serve_model_drop(serve_model *model)
 {
     if (model && atomic_fetch_sub(&model->holders, 1) == 1) release(model);
+}
+
+int serve_model_knows(const serve_model *model, const char *label)
+{
+    for (size_t i = 0; model && i < model->outputs; i++)
+        if (strcmp(broad_model_output_name(model->model, i), label) == 0) return 1;
+    return 0;
 }
 
 static double lead_over(const double *scores, size_t count, size_t normal)

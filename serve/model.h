@@ -20,8 +20,9 @@ typedef struct serve_model {
 
 /* Held once. BROAD_USAGE unless it tells photos apart by class. */
 int serve_model_load(serve_model **out, const char *path, int64_t version, int64_t lineage);
-serve_model *serve_model_hold(serve_model *model); /* accepts NULL */
-void serve_model_drop(serve_model *model);         /* the last one frees it; accepts NULL */
+serve_model *serve_model_hold(serve_model *model);                  /* accepts NULL */
+int serve_model_knows(const serve_model *model, const char *label); /* a class of its own; NULL knows none */
+void serve_model_drop(serve_model *model);                          /* the last one frees it; accepts NULL */
 
 /* What a model says of the inputs of a photo. */
 typedef struct serve_verdict {

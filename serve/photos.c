@@ -42,18 +42,33 @@ static int read_all(void *to, size_t count, int from)
     return 0;
 }
 
-int serve_file_read(void **out, size_t *out_bytes, const char *path)
+/* For reading. A regular file that is not a link, and has neither no bytes nor too many. */
+static int open_file(int *out, size_t *out_bytes, const char *path)
 {
     struct stat info;
-    void *bytes = NULL;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), status = BROAD_OK;
     if (file < 0) return cli_fail(BROAD_NO_INPUT, "%s", errno == ELOOP ? "it is a symbolic link" : strerror(errno));
     if (fstat(file, &info) || !S_ISREG(info.st_mode)) status = cli_fail(BROAD_BAD_DATA, "it is not a regular file");
     else if (info.st_size == 0) status = cli_fail(BROAD_BAD_DATA, "the file is empty");
     else if (info.st_size > SERVE_PHOTO_BYTES_MOST)
         status = cli_fail(BROAD_BAD_DATA, "the file is larger than %d MB", SERVE_PHOTO_BYTES_MOST >> 20);
-    size_t count = status ? 0 : (size_t)info.st_size;
-    if (!status && !(bytes = malloc(count + 1))) status = cli_fail(BROAD_NO_MEMORY, "out of memory");
+    if (status) {
+        close(file);
+        return status;
+    }
+    *out = file;
+    *out_bytes = (size_t)info.st_size;
+    return BROAD_OK;
+}
+
+int serve_file_read(void **out, size_t *out_bytes, const char *path)
+{
+    int file = -1;
+    size_t count = 0;
+    int status = open_file(&file, &count, path);
+    if (status) return status;
+    void *bytes = malloc(count + 1);
+    if (!bytes) status = cli_fail(BROAD_NO_MEMORY, "out of memory");
     if (!status && read_all(bytes, count, file)) status = cli_fail(BROAD_IO, "the file cannot be read");
     close(file);
     if (status) {
@@ -88,6 +103,13 @@ int serve_photo_tool_path(char out[PATH_MAX], serve_project *project, int64_t id
     return find_path(out, project, id, 1);
 }
 
+int serve_photo_open(int *out, size_t *out_bytes, serve_project *project, int64_t id)
+{
+    char path[PATH_MAX];
+    int status = serve_photo_path(path, project, id);
+    return status ? status : open_file(out, out_bytes, path);
+}
+
 int serve_photo_read(void **out, size_t *out_bytes, serve_project *project, int64_t id)
 {
     char path[PATH_MAX];
@@ -103,6 +125,13 @@ static int find_content(serve_added *out, serve_project *project, const char *co
     int status = serve_number(&out->id, &project->database, "SELECT id FROM photos WHERE content=?", "t", content);
     out->known = out->id != 0;
     return status;
+}
+
+/* One that was known from training alone joins the photos of the project. */
+static int reveal(serve_project *project, int64_t id)
+{
+    return serve_change(&project->database, "UPDATE photos SET state=? WHERE id=? AND state=?", "iii",
+                        (int64_t)SERVE_STATE_WAITING, id, (int64_t)SERVE_STATE_TRAINING);
 }
 
 /* path: NULL where the project has the file. */
@@ -122,6 +151,7 @@ static int add_row(serve_added *out, serve_project *project, const char *content
     int made = !status && sqlite3_changes(project->database.handle) > 0;
     if (!status) status = find_content(out, project, content);
     out->known = !made;
+    if (!status && !made) status = reveal(project, out->id);
     serve_database_unlock(&project->database);
     return status;
 }
@@ -134,7 +164,7 @@ static int keep_file(serve_project *project, const char *content, const void *by
     if (status || access(path, F_OK) == 0) return status;
     status = broad__replace_begin(&place, path);
     if (!status) status = broad__replace_write(&place, bytes, count);
-    if (!status) status = wait ? broad__replace_commit(&place) : broad__replace_commit_unsynced(&place);
+    if (!status) status = wait ? broad__replace_commit_among_many(&place) : broad__replace_commit_unsynced(&place);
     if (status != BROAD_IO) return status;
     return cli_fail(BROAD_CANNOT_WRITE, "the photo cannot be kept: the disk is full, or fails (%s)",
                     broad_error_message());
@@ -154,7 +184,8 @@ int serve_photo_add(serve_added *out, serve_project *project, const void *bytes,
     char content[BROAD__HASH_TEXT];
     broad__hash_text(content, bytes, count);
     int status = find_content(out, project, content);
-    if (status || out->known) return status;
+    if (!status && out->known) return reveal(project, out->id);
+    if (status) return status;
     status = keep_file(project, content, bytes, count, 1);
     return status ? status : add_row(out, project, content, count, NULL, name);
 }

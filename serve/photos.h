@@ -5,7 +5,12 @@
 #include "serve/decoder.h"
 #include "serve/project.h"
 
-typedef enum serve_state { SERVE_STATE_WAITING, SERVE_STATE_SEEN, SERVE_STATE_UNREADABLE } serve_state;
+typedef enum serve_state {
+    SERVE_STATE_WAITING,
+    SERVE_STATE_SEEN,
+    SERVE_STATE_UNREADABLE,
+    SERVE_STATE_TRAINING /* one that the model was trained on and a person has looked at; in no list of the project's photos */
+} serve_state;
 typedef enum serve_review { SERVE_REVIEW_NONE, SERVE_REVIEW_AGREED, SERVE_REVIEW_CORRECTED } serve_review;
 
 enum { SERVE_PHOTO_BYTES_MOST = 64 << 20, SERVE_NAME_BYTES = 512 };
@@ -38,6 +43,7 @@ int serve_file_read(void **out, size_t *out_bytes, const char *path);
 int serve_photo_path(char out[PATH_MAX], serve_project *project, int64_t id); /* BROAD_NO_INPUT: no such photo */
 /* Where other commands find it: always below the project's folder `photos`, by a link where it is referred to. */
 int serve_photo_tool_path(char out[PATH_MAX], serve_project *project, int64_t id);
+int serve_photo_open(int *out, size_t *out_bytes, serve_project *project, int64_t id);   /* a descriptor, for close() */
 int serve_photo_read(void **out, size_t *out_bytes, serve_project *project, int64_t id); /* for free() */
 
 /* What has been seen of a photo, or why it cannot be. Within a transaction of the caller. */

@@ -85,19 +85,20 @@ static int take_lock(serve_project *project)
     return BROAD_OK;
 }
 
+static int put_stack(void *context, sqlite3_stmt *row)
+{
+    serve_stacks_put(context, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+                     (uint64_t)sqlite3_column_int64(row, 2), serve_query_real(row, 3));
+    return BROAD_OK;
+}
+
 static int read_stacks(serve_project *project)
 {
     sqlite3_stmt *query = NULL;
     int status =
         serve_query_open(&query, &project->database,
                          "SELECT id, stack, print, 1.0*width/height FROM photos WHERE state=1 AND print<>0", "");
-    while (!status && (status = serve_query_row(query)) > 0) {
-        serve_stacks_put(&project->stacks, sqlite3_column_int64(query, 0), sqlite3_column_int64(query, 1),
-                         (uint64_t)sqlite3_column_int64(query, 2), serve_query_real(query, 3));
-        status = BROAD_OK;
-    }
-    serve_query_close(query);
-    return status;
+    return serve_query_each(query, status, put_stack, &project->stacks);
 }
 
 int serve_project_open(serve_project *out, const char *folder, int copy)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "io/json.h"
 #include "serve/server.h"
@@ -65,8 +66,8 @@ int serve_queue_ask(serve_sight *out, serve_queue *queue, serve_model *model, se
 
 static void run_errand(serve_queue *queue, errand *own, serve_decoder *decoder)
 {
-    int status =
-        serve_decoder_ask(own->out, decoder, own->model, own->work, own->side, own->output, own->bytes, own->count);
+    const serve_source source = {.bytes = own->bytes, .count = own->count, .file = -1};
+    int status = serve_decoder_ask(own->out, decoder, own->model, own->work, own->side, own->output, &source);
     if (status) snprintf(own->message, sizeof own->message, "%s", broad_error_message());
     pthread_mutex_lock(&queue->lock);
     own->status = status;
@@ -97,17 +98,15 @@ static void give_result(serve_queue *queue, serve_outcome *outcome)
 
 static void judge_photo(serve_queue *queue, int64_t id, serve_decoder *decoder)
 {
-    void *bytes = NULL;
-    size_t count = 0;
+    serve_source source = {.file = -1};
     serve_outcome outcome = {.id = id, .model = serve_server_model(queue->server)};
-    int status = serve_photo_read(&bytes, &count, &queue->server->project, id);
-    if (!status)
-        status = serve_decoder_ask(&outcome.sight, decoder, outcome.model, SERVE_WORK_LOOK, 0, 0, bytes, count);
+    int status = serve_photo_open(&source.file, &source.count, &queue->server->project, id);
+    if (!status) status = serve_decoder_ask(&outcome.sight, decoder, outcome.model, SERVE_WORK_LOOK, 0, 0, &source);
     if (!status) status = serve_photo_judge(&outcome);
     outcome.status = status;
     if (status == BROAD_INTERRUPTED || status == BROAD_NO_MEMORY) outcome.id = 0; /* it waits again */
     if (status) snprintf(outcome.reason, sizeof outcome.reason, "%s", broad_error_message());
-    free(bytes);
+    if (source.file >= 0) close(source.file);
     give_result(queue, &outcome);
 }
 

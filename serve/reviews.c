@@ -43,7 +43,7 @@ static int plan_turn(turn *out, int *out_skip, serve_project *project, int64_t p
 {
     sqlite3_stmt *query = NULL;
     int status = serve_query_open(&query, &project->database,
-                                  "SELECT review, human, label FROM photos WHERE id=? AND state=1", "i", photo);
+                                  "SELECT review, human, label FROM photos WHERE id=? AND state IN (1,3)", "i", photo);
     if (!status) status = serve_query_row(query);
     if (status == 0) status = cli_fail(BROAD_NO_INPUT, "there is no photo number %lld to review", (long long)photo);
     if (status > 0) {
@@ -128,23 +128,32 @@ static int find_action(int64_t *action, serve_project *project, const char *who)
     return status;
 }
 
+typedef struct undoing {
+    serve_project *project;
+    const char *who;
+    json_t *photos;
+} undoing;
+
+static int undo_item(void *context, sqlite3_stmt *row)
+{
+    const undoing *undo = context;
+    turn own = {.photo = sqlite3_column_int64(row, 0), .after = (serve_review)sqlite3_column_int(row, 1)};
+    snprintf(own.becomes, sizeof own.becomes, "%s", serve_query_text(row, 2));
+    cli_json_append(undo->photos, turn_json(&own));
+    return take_turn(undo->project, &own, undo->who);
+}
+
 /* Photos that still are as the action left them become what they were before it. */
 static int undo_items(json_t *photos, serve_project *project, int64_t action, const char *who)
 {
     sqlite3_stmt *query = NULL;
+    undoing undo = {project, who, photos};
     int status = serve_query_open(&query, &project->database,
                                   "SELECT i.photo, i.review_before, i.human_before FROM items i JOIN photos p ON"
                                   " p.id=i.photo WHERE i.action=? AND p.review=i.review_after AND"
                                   " p.human IS i.human_after",
                                   "i", action);
-    while (!status && (status = serve_query_row(query)) > 0) {
-        turn own = {.photo = sqlite3_column_int64(query, 0), .after = (serve_review)sqlite3_column_int(query, 1)};
-        snprintf(own.becomes, sizeof own.becomes, "%s", serve_query_text(query, 2));
-        status = take_turn(project, &own, who);
-        cli_json_append(photos, turn_json(&own));
-    }
-    serve_query_close(query);
-    return status;
+    return serve_query_each(query, status, undo_item, &undo);
 }
 
 int serve_review_undo(json_t **out, serve_project *project, int64_t action, const char *who)

@@ -62,6 +62,8 @@ static const serve_route routes[] = {
     {"GET", "/api/v1/doubts", serve_api_doubts, "training photos whose label is doubtful, as last looked for", NULL, NULL, JSON},
     {"GET", "/api/v1/doubts/{number}/image", serve_api_doubt_image, "a photo of that list, by its place, from 0", "side=longer side at most, 64 to 2048", NULL, "image/jpeg"},
     {"POST", "/api/v1/doubts", serve_api_find_doubts, "look for them", NULL, NULL, JSON},
+    {"POST", "/api/v1/doubts/{number}/review", serve_api_doubt_review, "give a photo of that list another class, or keep the one it has; learning then replaces its label", NULL,
+     "json:one of label, keep (true); who", JSON},
 
     {"GET", "/api/v1/export/{name}", serve_api_export, "everything as a file: csv, spreadsheet, geojson, kml, report, tree, model or onnx", FILTERS, NULL, "application/octet-stream"},
 };

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -14,11 +15,11 @@
 
 #include "message.h"
 
-/* Sanitizers reserve terabytes of addresses for themselves. */
+/* Sanitizers reserve terabytes of addresses for themselves, and look for leaks from outside (ptrace). */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { LIMIT_MEMORY = 0 };
+enum { INSTRUMENTED = 1 };
 #else
-enum { LIMIT_MEMORY = 1 };
+enum { INSTRUMENTED = 0 };
 #endif
 /* Besides what the process has already: a photo of 100 megapixels fits, a bomb does not. */
 static const rlim_t MEMORY_MOST = (rlim_t)2 << 30, FILES_MOST = 16;
@@ -35,15 +36,16 @@ static const rlim_t MEMORY_MOST = (rlim_t)2 << 30, FILES_MOST = 16;
 #define LOAD(offset) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (unsigned)(offset))
 #define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (what))
 #define ALLOW(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), RETURN(SECCOMP_RET_ALLOW)
+#define DENY(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), RETURN(REFUSE(EPERM))
 #define REFUSE(error) (SECCOMP_RET_ERRNO | (error))
 
-static const struct sock_filter rules[] = {
+static const struct sock_filter decoder_rules[] = {
     LOAD(offsetof(struct seccomp_data, arch)),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0), RETURN(SECCOMP_RET_KILL_PROCESS),
     LOAD(offsetof(struct seccomp_data, nr)),
-    ALLOW(SYS_read), ALLOW(SYS_write), ALLOW(SYS_recvfrom), ALLOW(SYS_sendto), ALLOW(SYS_close), ALLOW(SYS_lseek),
+    ALLOW(SYS_read), ALLOW(SYS_write), ALLOW(SYS_recvfrom), ALLOW(SYS_recvmsg), ALLOW(SYS_sendto), ALLOW(SYS_close), ALLOW(SYS_lseek),
     ALLOW(SYS_fstat),
-    ALLOW(SYS_mmap), ALLOW(SYS_munmap), ALLOW(SYS_mremap), ALLOW(SYS_mprotect), ALLOW(SYS_madvise), ALLOW(SYS_brk),
+    ALLOW(SYS_munmap), ALLOW(SYS_mremap), ALLOW(SYS_madvise), ALLOW(SYS_brk),
     ALLOW(SYS_futex), ALLOW(SYS_sched_yield), ALLOW(SYS_sched_getaffinity), ALLOW(SYS_getpid), ALLOW(SYS_gettid),
     ALLOW(SYS_clock_gettime), ALLOW(SYS_clock_nanosleep), ALLOW(SYS_nanosleep), ALLOW(SYS_getrandom),
     ALLOW(SYS_rt_sigreturn), ALLOW(SYS_rt_sigprocmask), ALLOW(SYS_rt_sigaction), ALLOW(SYS_sigaltstack),
@@ -54,13 +56,51 @@ static const struct sock_filter rules[] = {
 #ifdef SYS_clone3
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1), RETURN(REFUSE(ENOSYS)), /* so that clone is tried */
 #endif
+    /* Memory, unless it can be executed. */
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 1, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 4),
+    LOAD(offsetof(struct seccomp_data, args[2])),
+    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), RETURN(REFUSE(EPERM)), RETURN(SECCOMP_RET_ALLOW),
     /* Threads of this process, as some decoders start them; no processes. */
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
     LOAD(offsetof(struct seccomp_data, args[0])),
     BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x00010000 /* CLONE_THREAD */, 0, 1), RETURN(SECCOMP_RET_ALLOW),
     RETURN(REFUSE(EPERM)),
 };
+
+enum { OTHER_NUMBERS = 0x40000000 }; /* of a second table of calls that x86-64 has */
+
+static const struct sock_filter tool_rules[] = {
+    LOAD(offsetof(struct seccomp_data, arch)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0), RETURN(SECCOMP_RET_KILL_PROCESS),
+    LOAD(offsetof(struct seccomp_data, nr)),
+    BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_NUMBERS, 0, 1), RETURN(REFUSE(EPERM)),
+    DENY(SYS_socket), DENY(SYS_ptrace), DENY(SYS_process_vm_readv), DENY(SYS_process_vm_writev), DENY(SYS_mount),
+    DENY(SYS_umount2), DENY(SYS_pivot_root), DENY(SYS_chroot), DENY(SYS_unshare), DENY(SYS_setns), DENY(SYS_bpf),
+    DENY(SYS_perf_event_open), DENY(SYS_keyctl), DENY(SYS_add_key), DENY(SYS_request_key), DENY(SYS_userfaultfd),
+    DENY(SYS_init_module), DENY(SYS_finit_module), DENY(SYS_reboot),
+#ifdef SYS_io_uring_setup
+    DENY(SYS_io_uring_setup),
+#endif
+    RETURN(SECCOMP_RET_ALLOW),
+};
 /* clang-format on */
+
+static int obey(const struct sock_filter *rules, size_t count)
+{
+    struct sock_fprog program = {.len = (unsigned short)count, .filter = (struct sock_filter *)rules};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+/* Rules at no address are refused for their address where rules are known at all. */
+int serve_sandbox_available(void)
+{
+    return OWN_ARCHITECTURE && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) && errno == EFAULT;
+}
+
+void serve_sandbox_enter_tool(void)
+{
+    if (!INSTRUMENTED && serve_sandbox_available()) obey(tool_rules, sizeof tool_rules / sizeof tool_rules[0]);
+}
 
 static void limit(int what, rlim_t most)
 {
@@ -82,16 +122,13 @@ static rlim_t memory_now(void)
 
 int serve_sandbox_enter(void)
 {
-    struct sock_fprog program = {.len = sizeof rules / sizeof rules[0], .filter = (struct sock_filter *)rules};
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);
-    if (LIMIT_MEMORY) limit(RLIMIT_AS, memory_now() + MEMORY_MOST);
+    if (!INSTRUMENTED) limit(RLIMIT_AS, memory_now() + MEMORY_MOST);
     limit(RLIMIT_NOFILE, FILES_MOST);
     prctl(PR_SET_PDEATHSIG, 9, 0, 0, 0); /* no decoder outlives the server */
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    if (!OWN_ARCHITECTURE) return BROAD_OK; /* the limits alone */
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0))
-        return cli_fail(BROAD_FAILED, "the process that decodes photos cannot be shut in (seccomp): %s",
-                        strerror(errno));
-    return BROAD_OK;
+    if (!serve_sandbox_available() || !obey(decoder_rules, sizeof decoder_rules / sizeof decoder_rules[0]))
+        return BROAD_OK;
+    return cli_fail(BROAD_FAILED, "the process that decodes photos cannot be shut in (seccomp): %s", strerror(errno));
 }

@@ -11,6 +11,7 @@
 #include "io/interrupt.h"
 #include "io/json.h"
 #include "serve/http.h"
+#include "serve/sandbox.h"
 #include "serve/versions.h"
 #include "serve/watch.h"
 
@@ -75,8 +76,10 @@ static int open_all(serve_server *server, serve_http **http)
 {
     const serve_options *options = server->options;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t threads = options->threads ? options->threads : processors > 0 ? (size_t)processors : 1;
+    /* One more than processors: while one reads or writes, the others decode. */
+    size_t threads = options->threads ? options->threads : processors > 0 ? (size_t)processors + 1 : 2;
     int status = serve_http_check_address(options->listen);
+    if (!status) status = serve_tiles_open(&server->tiles, options->tiles);
     if (!status) status = open_guard(server);
     if (!status) status = serve_project_open(&server->project, options->project, options->copy);
     if (!status) status = serve_versions_start(server);
@@ -120,6 +123,9 @@ static void announce(const serve_server *server)
     const serve_options *options = server->options;
     char address[512];
     int colon = strchr(options->listen, ':') != NULL;
+    if (!serve_sandbox_available())
+        cli_say("this system cannot limit system calls (seccomp): photos are decoded in processes of their own with "
+                "limits on memory and time alone");
     snprintf(address, sizeof address, "http://%s%s%s:%u/?token=%s", colon ? "[" : "", options->listen, colon ? "]" : "",
              options->port, server->guard.token);
     if (options->json) {
@@ -147,6 +153,7 @@ int serve_run(const serve_options *options)
     pthread_mutex_init(&server.model_lock, NULL);
     serve_events_open(&server.events);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails, as on a full disk */
     raise_limits();
     cli_signals_catch();
     int status = open_all(&server, &http);

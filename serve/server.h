@@ -6,6 +6,7 @@
 #include "serve/guard.h"
 #include "serve/learner.h"
 #include "serve/queue.h"
+#include "serve/tiles.h"
 
 typedef struct serve_options {
     const char *project;
@@ -17,7 +18,8 @@ typedef struct serve_options {
     int browser; /* open one */
     int copy;    /* photos of watched folders are copied into the project */
     size_t threads;
-    int json; /* where the page is, as a JSON object instead of words */
+    const char *tiles; /* address of map tiles; NULL: none */
+    int json;          /* where the page is, as a JSON object instead of words */
 } serve_options;
 
 typedef struct serve_server {
@@ -25,12 +27,14 @@ typedef struct serve_server {
     serve_project project;
     serve_events events;
     serve_guard guard;
+    serve_tiles tiles;
     serve_queue *queue;
     serve_learner *learner;
     pthread_mutex_t model_lock;
     serve_model *model; /* NULL: none yet */
     pthread_t watcher;
     int watching;
+    atomic_int look_now; /* a folder has joined those that are watched */
     atomic_int over;
     atomic_int streams; /* pages that listen to events */
 } serve_server;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "serve/sandbox.h"
 
 enum { WORDS_MOST = 48, OUTPUT_MOST = 256 << 20 };
 
@@ -56,6 +57,7 @@ static _Noreturn void become(const char *const *words, int output)
 #ifdef SYS_close_range
     syscall(SYS_close_range, 3U, ~0U, 0);
 #endif
+    serve_sandbox_enter_tool();
     execv("/proc/self/exe", (char *const *)all);
     _exit(127);
 }

@@ -41,7 +41,7 @@ static int note_change(serve_server *server, int64_t version, int64_t photo, con
 
 /* Photos that were seen, with the inputs that the model takes. */
 typedef struct roll {
-    size_t count, room;
+    size_t count, room, width; /* width: inputs of one */
     int64_t *photos;
     char (*labels)[SERVE_LABEL_BYTES]; /* as they were judged before */
     double *inputs, *scores;
@@ -60,6 +60,7 @@ static int roll_open(roll *out, serve_server *server, const serve_model *model)
     int64_t count = 0;
     int status = serve_number(&count, &server->project.database, "SELECT count(*) FROM photos WHERE state=1", "");
     out->room = (size_t)count;
+    out->width = model->inputs;
     out->photos = calloc(out->room + 1, sizeof *out->photos);
     out->labels = calloc(out->room + 1, sizeof *out->labels);
     out->inputs = calloc(out->room * model->inputs + 1, sizeof *out->inputs);
@@ -68,22 +69,25 @@ static int roll_open(roll *out, serve_server *server, const serve_model *model)
     return cli_fail(BROAD_NO_MEMORY, "out of memory");
 }
 
-static int roll_read(roll *all, serve_server *server, const serve_model *model)
+/* Photos whose inputs are not those of the model are left out. */
+static int roll_put(void *context, sqlite3_stmt *row)
+{
+    roll *all = context;
+    size_t bytes = all->width * sizeof *all->inputs;
+    const void *inputs = sqlite3_column_blob(row, 1);
+    if (!inputs || (size_t)sqlite3_column_bytes(row, 1) != bytes || all->count == all->room) return BROAD_OK;
+    all->photos[all->count] = sqlite3_column_int64(row, 0);
+    snprintf(all->labels[all->count], sizeof all->labels[0], "%s", serve_query_text(row, 2));
+    memcpy(all->inputs + all->count++ * all->width, inputs, bytes);
+    return BROAD_OK;
+}
+
+static int roll_read(roll *all, serve_server *server)
 {
     sqlite3_stmt *query = NULL;
-    size_t bytes = model->inputs * sizeof *all->inputs;
     int status =
         serve_query_open(&query, &server->project.database, "SELECT id, inputs, label FROM photos WHERE state=1", "");
-    while (!status && (status = serve_query_row(query)) > 0) {
-        const void *inputs = sqlite3_column_blob(query, 1);
-        status = BROAD_OK;
-        if (!inputs || (size_t)sqlite3_column_bytes(query, 1) != bytes || all->count == all->room) continue;
-        all->photos[all->count] = sqlite3_column_int64(query, 0);
-        snprintf(all->labels[all->count], sizeof all->labels[0], "%s", serve_query_text(query, 2));
-        memcpy(all->inputs + all->count++ * model->inputs, inputs, bytes);
-    }
-    serve_query_close(query);
-    return status;
+    return serve_query_each(query, status, roll_put, all);
 }
 
 static int judge_one(serve_server *server, const serve_model *model, const roll *all, size_t i)
@@ -111,7 +115,7 @@ static int judge_again(serve_server *server, const serve_model *model)
                               "i", model->lineage);
     if (!status) status = serve_change(database, "DELETE FROM changes WHERE version=?", "i", model->version);
     if (!status) status = roll_open(&all, server, model);
-    if (!status) status = roll_read(&all, server, model);
+    if (!status) status = roll_read(&all, server);
     if (!status && all.count) status = broad_predict(all.scores, model->model, all.inputs, all.count, 0);
     for (size_t i = 0; !status && i < all.count; i++) status = judge_one(server, model, &all, i);
     roll_clear(&all);

@@ -11,6 +11,7 @@
 #include "io/json.h"
 
 enum { DEEPEST = 16, SETTLED_SECONDS = 1, PAUSE_TENTHS = 20, AT_ONCE = 64 };
+static const long TENTH = 100000000; /* nanoseconds */
 
 /* A file that has come, and has no row yet. */
 typedef struct arrival {
@@ -136,7 +137,9 @@ int serve_watch_add(serve_server *server, const char *folder)
     if (!S_ISDIR(info.st_mode)) return cli_fail(BROAD_USAGE, "%s: is not a folder", folder);
     if (strncmp(path, server->project.folder, strlen(server->project.folder)) == 0)
         return cli_fail(BROAD_USAGE, "%s: is the project itself; give another folder", folder);
-    return serve_change(&server->project.database, "INSERT OR IGNORE INTO watched VALUES(?)", "t", path);
+    int status = serve_change(&server->project.database, "INSERT OR IGNORE INTO watched VALUES(?)", "t", path);
+    server->look_now = !status;
+    return status;
 }
 
 int serve_watch_remove(serve_server *server, const char *folder)
@@ -170,8 +173,9 @@ static void *live(void *context)
                                  SETTLED_SECONDS))
                 serve_server_trouble(server);
         }
-        for (int i = 0; i < PAUSE_TENTHS && !server->over; i++)
-            nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+        for (int i = 0; i < PAUSE_TENTHS && !server->over && !server->look_now; i++)
+            nanosleep(&(struct timespec){.tv_nsec = TENTH}, NULL);
+        server->look_now = 0;
     }
     return NULL;
 }

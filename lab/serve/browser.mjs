@@ -8,6 +8,7 @@ import { createRequire } from "node:module";
 import { spawn } from "node:child_process";
 import assert from "node:assert/strict";
 import fs from "node:fs";
+import http from "node:http";
 import path from "node:path";
 
 const [broad, work, photos, pictures] = process.argv.slice(2);
@@ -19,8 +20,8 @@ const complaints = [];
 
 /* ---- a server and a browser ---- */
 
-async function serve(name, port) {
-    const process_ = spawn(broad, ["serve", path.join(work, name), "--port", String(port), "--no-browser"]);
+async function serve(name, port, ...words) {
+    const process_ = spawn(broad, ["serve", path.join(work, name), "--port", String(port), "--no-browser", ...words]);
     let said = "";
     process_.stdout.on("data", (part) => { said += part; });
     process_.stderr.on("data", (part) => { said += part; });
@@ -165,15 +166,118 @@ async function learning(page, server) {
     await page.getByText("the certificate holds").waitFor({ timeout: 30000 });
 }
 
-async function doubts(page) {
+/* Two labels are decided on with keys, one is taken back, the other learned. */
+async function doubts(page, server) {
     await page.getByRole("link", { name: "Doubts" }).click();
     await page.getByRole("button", { name: "Look for them" }).click();
-    await page.getByText(/the most doubtful first|There is none/).waitFor({ timeout: 30000 });
+    await page.getByText(/the most doubtful first/).waitFor({ timeout: 30000 });
+    const [first, second] = (await server.get("doubts")).doubts.photos, before = (await server.get("status")).model.version;
+    const decided = (index, text) => page.waitForFunction(([i, wanted]) => document.getElementById(`doubt-${i}`)?.querySelector(".decided")?.textContent.includes(wanted), [index, text]);
+    await page.locator(".doubts").focus();
+    await page.keyboard.press(first.verdict === "Clean" ? "1" : "2");
+    await decided(0, `now ${first.verdict}`);
+    await page.keyboard.press("Space");
+    await decided(1, "label kept");
     await page.waitForTimeout(800);
     await shot(page, "doubts");
     await accessible(page, "doubts");
+    await page.keyboard.press("u");
+    await page.waitForFunction(() => !document.querySelector("#doubt-1 .decided"));
+    assert.equal((await server.get("doubts")).doubts.photos[0].human, first.verdict);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").getByText("looks like").waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("l");
+    await page.getByText(/Learned 1 photo;/).waitFor({ timeout: 30000 });
+    await page.waitForFunction(() => !document.querySelector(".decided"), null, { timeout: 30000 });
+    assert.equal((await server.get("status")).model.version, before + 1);
+    const now = (await server.get("doubts")).doubts.photos;
+    assert(!now.some((photo) => photo.file === first.file && photo.label === first.label), "the label was not replaced");
+    assert(second.file);
+    assert.equal((await server.get("photos?limit=1")).total, 80, "training photos joined those of the project");
+}
+
+/* An EXIF block with a position, as cameras write it, behind the first two bytes of a JPEG. */
+function placed(file, latitude, longitude, time) {
+    const rationals = (value) => [Math.floor(value), 1, Math.floor(value * 60 % 60), 1, Math.round(value * 3600 % 60 * 1e6), 1e6];
+    const gps = Buffer.alloc(2 + 4 * 12 + 4 + 48), head = Buffer.alloc(8 + 2 + 2 * 12 + 4 + 20), base = head.length;
+    const entry = (to, at, tag, type, count, value) => { to.writeUInt16LE(tag, at); to.writeUInt16LE(type, at + 2); to.writeUInt32LE(count, at + 4); to.writeUInt32LE(value, at + 8); };
+    head.write("II*\0", 0, "latin1");
+    head.writeUInt32LE(8, 4);
+    head.writeUInt16LE(2, 8);
+    entry(head, 10, 0x0132, 2, 20, 38); /* time */
+    entry(head, 22, 0x8825, 4, 1, base);
+    head.write(`${time}\0`, 38, "latin1");
+    gps.writeUInt16LE(4, 0);
+    entry(gps, 2, 1, 2, 2, (latitude < 0 ? "S" : "N").charCodeAt(0));
+    entry(gps, 14, 2, 5, 3, base + 54);
+    entry(gps, 26, 3, 2, 2, (longitude < 0 ? "W" : "E").charCodeAt(0));
+    entry(gps, 38, 4, 5, 3, base + 78);
+    [...rationals(Math.abs(latitude)), ...rationals(Math.abs(longitude))].forEach((value, i) => gps.writeUInt32LE(value, 54 + 4 * i));
+    const body = Buffer.concat([Buffer.from("Exif\0\0", "latin1"), head, gps]), mark = Buffer.from([0xff, 0xe1, 0, 0]);
+    mark.writeUInt16BE(body.length + 2, 2);
+    return Buffer.concat([file.subarray(0, 2), mark, body, file.subarray(2)]);
+}
+
+/* Photos of two sites, which say where they were taken. */
+async function fillMap(server) {
+    const files = photoFiles(photos).slice(0, 36), headers = { Authorization: `Bearer ${server.token}` };
+    for (const [i, file] of files.entries()) {
+        const site = i % 2, row = Math.floor(i / 12), column = Math.floor(i / 2) % 6;
+        const bytes = placed(fs.readFileSync(file), 48.2631 + site * 0.0016 + row * 0.00021 + column * 0.00004, 11.4342 + site * 0.0011 + column * 0.00029, `2026:05:14 09:${String(i).padStart(2, "0")}:00`);
+        const answer = await fetch(`http://127.0.0.1:${server.port}/api/v1/photos?name=${encodeURIComponent(`${site ? "north field" : "south field"}/${path.basename(file)}`)}`, { method: "POST", headers, body: bytes });
+        assert.equal(answer.status, 201);
+    }
+    for (let i = 0; i < 400 && (await server.get("status")).counts.placed < files.length; i++) await new Promise((done) => setTimeout(done, 50));
+    assert.equal((await server.get("places")).photos.length, files.length);
+    return files.length;
+}
+
+/* Without a tile server it is a plain drawing; with one, tiles of that server lie below it. */
+async function maps(browser, name, port, tileServer) {
+    fs.mkdirSync(path.join(work, name));
+    fs.copyFileSync(path.join(work, "drawn", "model.broad"), path.join(work, name, "model.broad"));
+    const server = await serve(name, port, ...(tileServer ? ["--tiles", tileServer.address] : []));
+    const number = await fillMap(server), page = await open(browser, server);
     await page.getByRole("link", { name: "Map" }).click();
-    await page.getByText("No photo says where it was taken").waitFor();
+    await page.locator(".map .point").nth(number - 1).waitFor();
+    assert.equal(await page.locator(".map .outline").count(), 2);
+    const [at] = (await server.get("places")).photos;
+    assert(Math.abs(at.latitude - 48.2631) < 0.01 && Math.abs(at.longitude - 11.4342) < 0.01, JSON.stringify(at));
+    if (tileServer) {
+        await page.waitForFunction(() => document.querySelectorAll(".tiles image").length > 3);
+        await page.waitForTimeout(500);
+        assert(tileServer.asked.length > 3 && tileServer.asked.every((address) => /^\/\d+\/\d+\/\d+\.svg$/.test(address)), tileServer.asked.join());
+        await shot(page, "map-tiles");
+    } else {
+        assert.equal(await page.locator(".tiles image").count(), 0);
+        await accessible(page, "map");
+        await shot(page, "map");
+        await page.getByRole("button", { name: "Closer" }).click();
+        await page.locator(".map .point").first().focus();
+        await page.keyboard.press("Enter");
+        await page.getByRole("dialog").getByText(/at 48\.26/).waitFor();
+        await page.keyboard.press("Escape");
+        await page.goto(`http://127.0.0.1:${server.port}/#/photos`);
+        await settled(page, `of ${number}`);
+        await page.locator(".filters select").first().selectOption("place");
+        await settled(page, `of ${number}`);
+    }
+    await page.context().close();
+    await server.end();
+}
+
+/* A server of map tiles that draws them, and remembers what it was asked for. */
+async function tiles(port) {
+    const asked = [];
+    const server = http.createServer((request, response) => {
+        asked.push(request.url);
+        response.writeHead(200, { "Content-Type": "image/svg+xml" });
+        response.end(`<svg xmlns="http://www.w3.org/2000/svg" width="256" height="256"><rect width="256" height="256" fill="#dfe8d6" stroke="#b9c9aa" stroke-width="2"/><path d="M0 170Q90 120 256 190" stroke="#fff" stroke-width="14" fill="none"/></svg>`);
+    });
+    await new Promise((done) => server.listen(port, "127.0.0.1", done));
+    return { asked, address: `http://127.0.0.1:${port}/{z}/{x}/{y}.svg`, end: () => new Promise((done) => { server.close(done); server.closeAllConnections(); }) };
 }
 
 async function exporting(page) {
@@ -302,23 +406,27 @@ async function scripts(browser, server) {
 }
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+const tileServer = await tiles(18614);
 const drawn = await serve("drawn", 18610), nothing = await serve("nothing", 18611);
 try {
     const page = await firstStart(browser, drawn);
     await keys(page, drawn);
     await largeView(page);
     await learning(page, drawn);
-    await doubts(page);
+    await doubts(page, drawn);
     await exporting(page);
     await twoTabs(browser, drawn, page);
     await looks(browser, drawn);
     await keyboardAlone(browser, drawn);
     await fromNothing(browser, nothing);
     await scripts(browser, nothing);
+    await maps(browser, "plain", 18612, null);
+    await maps(browser, "tiled", 18613, tileServer);
     assert.deepEqual([...new Set(complaints)], []);
     console.log("the page does all of it");
 } finally {
     await browser.close();
     await drawn.end();
     await nothing.end();
+    await tileServer.end();
 }

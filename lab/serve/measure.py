@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What docs/serve.md says of speed: a session on photos, learning steps, and load.
 
-usage: measure.py PATH_OF_BROAD PHOTOS [--photos 10000] [--minutes 2] [--kills 500] -o FILE.json
+usage: measure.py PATH_OF_BROAD PHOTOS [--count 10000] [--minutes 60] [--kills 500] [--only NAMES] -o FILE.json
 
 PHOTOS has one folder per class. Half of them, by groups of near-duplicates, trains a model, of which a third is held out; the others are judged,
 and those judged incorrectly are corrected by keys in a browser. Then 'scripts/check_figures --take serve FILE.json' stores it.
@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import shutil
 import socket
 import statistics
@@ -25,6 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent / "tests"))
 import kills  # noqa: E402
+import soak  # noqa: E402
 from test_serve_browser import packages  # noqa: E402
 
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": True}
@@ -200,33 +202,74 @@ def slow(server, count=1000):
     return {"connections": count, "alone": alone, "beside": beside}
 
 
-def memory(server):
-    with open(f"/proc/{server.process.pid}/status", encoding="ascii") as file:
-        return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmRSS"))
+# ---- coming in ----
+
+def used():
+    """Seconds of processors that ended children, and theirs, took."""
+    own = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime
 
 
-def mixed(server, photos, minutes):
-    """Megabytes of the server after a first minute's warmth and at the end, under lists, pictures, reviews and exports."""
-    rng, begun, first, requests = random.Random(2), time.time(), None, 0
-    while time.time() - begun < 60 * minutes:
-        number = rng.randint(1, photos)
-        path = rng.choice(("status", "photos?limit=200&offset=%d" % number, "photos/%d/thumbnail" % number, "photos/%d/image?side=400" % number,
-                           "photos/%d/heatmap?side=300" % number, "photos/%d" % number))
-        link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-        link.request("GET", "/api/v1/" + path, headers={"Authorization": "Bearer " + server.token})
-        link.getresponse().read()
-        link.close()
-        if requests % 10 == 0:
-            server.ask("POST", "review", {"photos": [number], "label": rng.choice(("Clean", "Dusty"))})
-        if requests % 200 == 0:
-            link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-            link.request("GET", "/api/v1/export/csv", headers={"Authorization": "Bearer " + server.token})
-            link.getresponse().read()
-            link.close()
-        requests += 1
-        if first is None and time.time() - begun > min(60, 20 * minutes):
-            first = memory(server)
-    return {"minutes": minutes, "requests": requests, "before": first, "after": memory(server)}
+def until_judged(server, folder, count):
+    """Seconds from naming the folder until all its photos have verdicts, by the server's own events."""
+    link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=600)
+    link.request("GET", "/api/v1/events", headers={"Authorization": "Bearer " + server.token})
+    events, began, judged, name = link.getresponse(), time.time(), 0, b""
+    server.ask("POST", "watch", {"folder": str(folder)})
+    while judged < count:
+        line = events.readline()
+        assert line, "the events ended"
+        if line.startswith(b"event: "):
+            name = line[7:].strip()
+        elif line.startswith(b"data: ") and name == b"judged":
+            judged += len(json.loads(line[6:])["photos"])
+    return time.time() - began
+
+
+def incoming(work_folder, count=1000, rounds=5):
+    """Photos of two megapixels: seconds by the server and by 'broad predict', in turns; and what both took of the processors."""
+    folder = work_folder / "incoming"
+    folder.mkdir()
+    tool("render", folder / "old", "--count", 100, "--size", 256, "--seed", 7)
+    tool("fit", folder / "old", "--holdout", "0.2", "-o", folder / "model.broad", "-q")
+    tool("render", folder / "drawn", "--count", 40, "--size", 1414)
+    (folder / "photos").mkdir()
+    drawn = [file.read_bytes() for file in photos_below(folder / "drawn")]
+    for number in range(count):
+        (folder / "photos" / f"{number:04d}.jpg").write_bytes(drawn[number % len(drawn)] + number.to_bytes(4, "big"))
+    found = []
+    for _ in range(rounds):
+        shutil.rmtree(folder / "project", ignore_errors=True)
+        (folder / "project").mkdir()
+        shutil.copy(folder / "model.broad", folder / "project")
+        before = used()
+        server = kills.Server(str(folder / "project"))
+        serve = until_judged(server, folder / "photos", count)
+        server.process.terminate()
+        server.process.wait()
+        serve_used, before, began = used() - before, used(), time.time()
+        tool("predict", folder / "model.broad", folder / "photos", "-q", "--cache", "no")
+        found.append({"serve": serve, "predict": time.time() - began, "serve_used": serve_used, "predict_used": used() - before, "busy": os.getloadavg()[0]})
+    median = {name: statistics.median(one[name] for one in found) for name in found[0]}
+    return {"photos": count, "rounds": found, **median, "ratio": statistics.median(one["serve"] / one["predict"] for one in found),
+            "ratio_used": statistics.median(one["serve_used"] / one["predict_used"] for one in found)}
+
+
+def loaded(work_folder, count):
+    server, seconds = many(work_folder, count)
+    try:
+        return {"photos": count, "seconds_in": seconds, "page": page(server), "thumbnails": thumbnails(server, count), "slow": slow(server)}
+    finally:
+        server.kill()
+
+
+def soaked(work_folder, minutes):
+    (work_folder / "soak").mkdir()
+    server, drawn = soak.project(work_folder / "soak", 1000)
+    try:
+        return soak.load(server, 1000, drawn, minutes, 15)
+    finally:
+        server.kill()
 
 
 def main():
@@ -234,27 +277,26 @@ def main():
     parser.add_argument("broad")
     parser.add_argument("photos")
     parser.add_argument("--count", type=int, default=10000)
-    parser.add_argument("--minutes", type=float, default=2)
+    parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--kills", type=int, default=500)
+    parser.add_argument("--only", help="of session, steps, incoming, load, soak and kills, with commas; the others stay as FILE has them")
     parser.add_argument("-o", "--output", required=True)
     options = parser.parse_args()
     kills.BROAD = os.path.abspath(options.broad)
-    work_folder = pathlib.Path(tempfile.mkdtemp(prefix="broad-measure-"))
-    found = {"size": "full", "version": subprocess.run([kills.BROAD, "version"], capture_output=True, text=True, check=True).stdout.split()[-1],
-             "processors": os.cpu_count(), "busy": os.getloadavg()[0]}
+    work_folder, output = pathlib.Path(tempfile.mkdtemp(prefix="broad-measure-")), pathlib.Path(options.output)
+    ways = {"session": lambda: session(options.photos, work_folder), "steps": lambda: steps(work_folder), "incoming": lambda: incoming(work_folder),
+            "load": lambda: loaded(work_folder, options.count), "soak": lambda: soaked(work_folder, options.minutes), "kills": lambda: kills.run(options.kills)}
+    chosen = options.only.split(",") if options.only else list(ways)
+    found = json.loads(output.read_text(encoding="utf-8")) if options.only and output.exists() else {}
+    found.update({"size": "full", "processors": os.cpu_count(),
+                  "version": subprocess.run([kills.BROAD, "version"], capture_output=True, text=True, check=True).stdout.split()[-1]})
     try:
-        found["session"] = session(options.photos, work_folder)
-        found["steps"] = steps(work_folder)
-        server, seconds = many(work_folder, options.count)
-        found["load"] = {"photos": options.count, "seconds_in": seconds, "page": page(server), "thumbnails": thumbnails(server, options.count), "slow": slow(server)}
-        found["load"]["mixed"] = mixed(server, options.count, options.minutes)
-        server.kill()
+        for name in chosen:
+            found[name] = ways[name]()
+            found.setdefault("busy", {})[name] = os.getloadavg()[0]
+            output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     finally:
         shutil.rmtree(work_folder, ignore_errors=True)
-    if options.kills:
-        found["kills"] = kills.run(options.kills)
-    with open(options.output, "w", encoding="utf-8") as file:
-        json.dump(found, file, indent=1)
     return 0
 
 

@@ -1,7 +1,8 @@
 /*
  * How fast the page is, measured by the browser. node page_speed.mjs ADDRESS NODE_MODULES [CORRECTIONS]: prints one JSON object.
  *
- * Without CORRECTIONS: seconds to the first paint and to the first photos, and frames per second while it scrolls through all of them. With
+ * Without CORRECTIONS: seconds to the first paint and to the first photos, and, while it scrolls through all of them: frames per second,
+ * milliseconds that the page's thread works for a frame (which other work on the machine hardly changes) and its tasks above 50 ms. With
  * CORRECTIONS, a JSON list of [number, key], each photo is found in the list as it is shown and the key is pressed: milliseconds from the key
  * to the mark on the photo, which comes when the server has it on disk; then all others are agreed to, and the model learns.
  */
@@ -20,6 +21,14 @@ async function speed() {
     await page.waitForFunction(() => [...document.querySelectorAll(".card img")].filter((img) => img.complete && img.naturalWidth).length >= 12, null, { polling: "raf", timeout: 60000 });
     const photos = (Date.now() - started) / 1000;
     const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime / 1000);
+    const client = await page.context().newCDPSession(page);
+    await client.send("Performance.enable", { timeDomain: "threadTicks" });
+    const spent = async () => Object.fromEntries((await client.send("Performance.getMetrics")).metrics.map(({ name, value }) => [name, value]));
+    const before = await spent();
+    await page.evaluate(() => {
+        window.longTasks = 0;
+        new PerformanceObserver((list) => { window.longTasks += list.getEntries().length; }).observe({ entryTypes: ["longtask"] });
+    });
     const frames = await page.evaluate(() => new Promise((done) => {
         const box = document.querySelector(".scroll"), times = [], began = performance.now();
         const step = (now) => {
@@ -30,9 +39,12 @@ async function speed() {
         };
         requestAnimationFrame(step);
     }));
+    const after = await spent(), long = await page.evaluate(() => window.longTasks);
+    const per = (name) => 1000 * (after[name] - before[name]) / frames.length;
     frames.sort((a, b) => a - b);
     const all = frames.reduce((sum, time) => sum + time, 0);
-    return { first_paint: paint, first_photos: photos, frames_per_second: 1000 * frames.length / all, frame_95: frames[Math.floor(0.95 * frames.length)] };
+    return { first_paint: paint, first_photos: photos, frames_per_second: 1000 * frames.length / all, frame_95: frames[Math.floor(0.95 * frames.length)],
+        work_per_frame: per("TaskDuration"), script_per_frame: per("ScriptDuration"), style_and_layout_per_frame: per("RecalcStyleDuration") + per("LayoutDuration"), long_tasks: long };
 }
 
 async function session(list) {

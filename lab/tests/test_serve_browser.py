@@ -4,7 +4,6 @@
 Usage: test_serve_browser.py PATH_OF_BROAD [--pictures]. --pictures writes the screenshots of docs/serve.md.
 """
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,22 +11,14 @@ import tempfile
 BROAD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("BROAD_TOOL", "broad")
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LAB = os.path.join(SOURCE, "lab", "serve")
+sys.path.insert(0, SOURCE)
 
-
-def packages():
-    """A folder whose node_modules has what package.json names."""
-    place = os.path.join(os.environ.get("BROAD_BINARY_DIR", tempfile.gettempdir()), "serve-lab")
-    os.makedirs(place, exist_ok=True)
-    shutil.copy(os.path.join(LAB, "package.json"), place)
-    if not os.path.isdir(os.path.join(place, "node_modules", "playwright-core")):
-        subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent"], cwd=place, check=True)
-    return place
+from lab.browser import find, packages  # noqa: E402
 
 
 def main():
-    browser = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if not browser or not shutil.which("node") or not shutil.which("npm"):
-        print("chromium, node and npm are needed; run scripts/setup --browser")
+    browser = find()
+    if not browser:
         return 77
     if subprocess.run([BROAD, "serve", "--port", "70000"], capture_output=True).returncode == 1:
         print("this build has no server")

@@ -33,10 +33,13 @@ export const post = (path, body = {}) => ask("POST", path, JSON.stringify(body),
 export const send = (file, name) =>
     ask("POST", `photos?name=${encodeURIComponent(name)}`, file, "application/octet-stream");
 
+/* What the server says of itself: its version, a server of map tiles or null. */
+export const session = { tiles: null };
+
 export async function begin() {
-    const session = await get("session");
-    pageToken = session.page_token;
-    return session;
+    const { page_token: token, ...others } = await get("session");
+    pageToken = token;
+    Object.assign(session, others);
 }
 
 /* who: the name of the person at this page, for the record. */

@@ -2,7 +2,7 @@
 import { begin, listen } from "./api.js";
 import { count, dialog, h, plural, replace, toast } from "./dom.js";
 import { acceptDrops, showUnreadable, startView, uploadState } from "./add.js";
-import { doubtsView } from "./doubts.js";
+import { doubtKey, doubtsView } from "./doubts.js";
 import { exportsView } from "./exports.js";
 import { applyReview, galleryKey, galleryView, reload, reviewCurrent, undoLast } from "./gallery.js";
 import { learn, learningView } from "./learning.js";
@@ -60,7 +60,7 @@ function drawBanners(trouble) {
 
 function showKeys() {
     const rows = [["1 – 9", "give a class, and go on"], ["Space", "agree with the verdict, and go on"], ["← → ↑ ↓", "go to another photo"], ["X, Shift + arrows", "select photos; Ctrl + A: all of them"],
-        ["Enter", "large view"], ["Esc", "close, or clear the selection"], ["H", "heat map, in the large view"], ["0", "as if it had not been looked at"], ["U", "undo"], ["L", "learn now"], ["?", "these keys"]];
+        ["Enter", "large view"], ["Esc", "close, or clear the selection"], ["H", "heat map, in the large view"], ["1 – 9, Space", "on the page Doubts: give another class, or say that the label is right"], ["0", "as if it had not been looked at"], ["U", "undo"], ["L", "learn now"], ["?", "these keys"]];
     dialog("Keys", h("dl", { className: "keylist" }, rows.map(([key, text]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)))));
 }
 
@@ -74,7 +74,7 @@ function onKey(event) {
     if (plain && key === "?") showKeys();
     else if (plain && key === "u") undoLast();
     else if (plain && key === "l") learn();
-    else if (!photos && !viewerIsOpen()) taken = false;
+    else if (!photos && !viewerIsOpen()) taken = plain && location.hash === "#/doubts" && doubtKey(event);
     else if (plain && /^[1-9]$/.test(key) && classes()[Number(key) - 1]) reviewCurrent({ label: classes()[Number(key) - 1] });
     else if (plain && key === "0") reviewCurrent({ clear: true });
     else if (plain && key === " " && !target.closest("button, a, summary, label, .filters")) reviewCurrent({ agree: true });

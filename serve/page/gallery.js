@@ -54,8 +54,7 @@ export async function reload({ keep = false } = {}) {
     grid.selected = new Set();
     grid.stale = false;
     grid.judged = state.status?.counts.judged;
-    for (const card of grid.cards.values()) card.remove();
-    grid.cards.clear();
+    dropCards();
     if (!keep) grid.current = 0;
     await fetchPiece(0);
     if (photo) {
@@ -81,7 +80,10 @@ export function applyReview(done) {
 
 /* ---- cards ---- */
 
-const badge = (photo) => h("span", { className: `badge ${photo.review}`, "aria-hidden": "true" }, { none: "", agreed: "✓", corrected: "✎" }[photo.review]);
+/* A card is made once and used again for other photos; only what differs is written. */
+const spare = [];
+const partsOf = new WeakMap();
+const badges = { none: "", agreed: "✓", corrected: "✎" };
 
 function describe(photo) {
     const said = verdict(photo);
@@ -90,55 +92,106 @@ function describe(photo) {
         photo.stacked > 1 ? `${photo.stacked} near-duplicates` : ""].filter(Boolean).join(", ");
 }
 
+function write(element, text) {
+    if (element.textContent !== text) element.textContent = text;
+}
+
+function makeCard() {
+    const hidden = (className) => h("span", { className, "aria-hidden": "true", hidden: true });
+    const parts = { words: h("span", { className: "words" }), stacked: hidden("stacked"), odd: hidden("odd"), badge: hidden("badge"),
+        said: hidden("said"), dot: h("i", { className: "dot" }), name: h("b", {}), sure: h("span", { className: "sure" }), picture: null };
+    parts.odd.textContent = "unlike";
+    parts.odd.title = "not like the training photos";
+    parts.said.append(parts.dot, parts.name, parts.sure);
+    const card = h("div", { role: "option" }, parts.words, parts.stacked, parts.odd, parts.badge, parts.said);
+    partsOf.set(card, parts);
+    return card;
+}
+
+/* Another photo gets another element, so that the one before is never shown for it. */
+function showPicture(card, parts, photo) {
+    const source = photo ? `/api/v1/photos/${photo.id}/thumbnail` : "";
+    if (parts.source === source) return;
+    parts.source = source;
+    parts.picture?.remove();
+    parts.picture = photo ? h("img", { src: source, alt: "", decoding: "async", draggable: false }) : null;
+    if (photo) parts.words.after(parts.picture);
+}
+
 function dress(card, index) {
-    const photo = grid.items[index];
+    const photo = grid.items[index], parts = partsOf.get(card), said = photo && verdict(photo);
     const selected = grid.selected.has(index);
     card.id = `photo-${index}`;
     card.setAttribute("aria-posinset", index + 1);
     card.setAttribute("aria-setsize", grid.total);
     card.setAttribute("aria-selected", selected ? "true" : "false");
     card.className = `card${photo ? "" : " empty"}${index === grid.current ? " current" : ""}${selected ? " selected" : ""}${photo ? ` ${photo.review}` : ""}`;
-    if (!photo) {
-        replace(card, h("span", { className: "words" }, "loading"));
-        return;
+    showPicture(card, parts, photo);
+    write(parts.words, photo ? describe(photo) : "loading");
+    parts.stacked.hidden = !(photo?.stacked > 1);
+    parts.odd.hidden = !photo?.unlike;
+    parts.badge.hidden = !photo || photo.review === "none";
+    parts.said.hidden = !photo;
+    if (!photo) return;
+    write(parts.stacked, `${photo.stacked}×`);
+    parts.badge.className = `badge ${photo.review}`;
+    write(parts.badge, badges[photo.review]);
+    write(parts.name, said || "no verdict");
+    write(parts.sure, photo.review === "none" ? percent(photo.certainty) : photo.review);
+    const colour = classColour(said);
+    if (parts.colour !== colour) parts.dot.style.background = parts.colour = colour;
+}
+
+function place(card, index) {
+    const parts = partsOf.get(card), row = Math.floor(index / grid.columns), column = index % grid.columns;
+    if (parts.size !== grid.size) {
+        parts.size = grid.size;
+        card.style.width = `${grid.size}px`;
+        card.style.height = `${grid.height}px`;
     }
-    const said = verdict(photo);
-    let picture = card.querySelector("img");
-    const source = `/api/v1/photos/${photo.id}/thumbnail`;
-    if (!picture || picture.getAttribute("src") !== source)
-        picture = h("img", { src: source, alt: "", decoding: "async", draggable: false });
-    replace(card, h("span", { className: "words" }, describe(photo)), picture,
-        photo.stacked > 1 && h("span", { className: "stacked", "aria-hidden": "true" }, `${photo.stacked}×`),
-        photo.unlike && h("span", { className: "odd", "aria-hidden": "true", title: "not like the training photos" }, "unlike"),
-        badge(photo),
-        h("span", { className: "said", "aria-hidden": "true" },
-            h("i", { className: "dot" }), h("b", {}, said || "no verdict"),
-            h("span", { className: "sure" }, photo.review === "none" ? percent(photo.certainty) : photo.review)));
-    card.querySelector(".dot").style.background = classColour(said);
-}
-
-function makeCard(index) {
-    const card = h("div", { role: "option" });
-    card.style.width = `${grid.size}px`;
-    card.style.height = `${grid.height}px`;
-    const row = Math.floor(index / grid.columns), column = index % grid.columns;
     card.style.transform = `translate(${column * (grid.size + grid.gap)}px, ${row * (grid.height + grid.gap)}px)`;
-    card.addEventListener("click", (event) => choose(index, event));
-    card.addEventListener("dblclick", () => open(index));
-    return card;
 }
 
+function takeCard(index) {
+    const card = spare.pop() || makeCard();
+    place(card, index);
+    dress(card, index);
+    grid.cards.set(index, card);
+    sheet.append(card);
+}
+
+function giveBack(index) {
+    const card = grid.cards.get(index);
+    grid.cards.delete(index);
+    card.remove();
+    spare.push(card);
+}
+
+const dropCards = () => [...grid.cards.keys()].forEach(giveBack);
+
+/* Which card an event is about. */
+function indexOf(event) {
+    const card = event.target.closest(".card");
+    return card?.id ? Number(card.id.slice(6)) : -1;
+}
+
+let unmeasured = true;
+
+/* Only when the size of the window has changed: to ask for sizes makes the browser lay out the page. */
 function measure() {
+    if (!unmeasured) return;
+    unmeasured = false;
     const width = sheet.clientWidth;
     grid.gap = width < 500 ? 8 : 12;
     const wanted = width < 500 ? 150 : 190;
     const columns = Math.max(2, Math.floor((width + grid.gap) / (wanted + grid.gap)));
     const size = Math.floor((width + grid.gap) / columns - grid.gap);
+    grid.above = sheet.offsetTop;
+    grid.seen = box.clientHeight;
     if (columns !== grid.columns || size !== grid.size) {
         grid.columns = columns;
         grid.size = size;
-        for (const card of grid.cards.values()) card.remove();
-        grid.cards.clear();
+        dropCards();
     }
     grid.height = Math.round(grid.size * 0.75);
 }
@@ -156,32 +209,29 @@ function paint() {
 
 function paintNow() {
     measure();
-    const step = grid.height + grid.gap, rows = Math.ceil(grid.total / grid.columns);
-    sheet.style.height = `${Math.max(0, rows * step - grid.gap)}px`;
-    const first = Math.max(0, Math.floor((box.scrollTop - sheet.offsetTop) / step) - AHEAD) * grid.columns;
-    const last = Math.min(grid.total, (Math.ceil((box.scrollTop + box.clientHeight) / step) + AHEAD) * grid.columns);
-    for (const [index, card] of grid.cards)
-        if (index < first || index >= last) {
-            card.remove();
-            grid.cards.delete(index);
-        }
+    const step = grid.height + grid.gap, rows = Math.ceil(grid.total / grid.columns), height = `${Math.max(0, rows * step - grid.gap)}px`;
+    if (sheet.style.height !== height) sheet.style.height = height;
+    const first = Math.max(0, Math.floor((box.scrollTop - grid.above) / step) - AHEAD) * grid.columns;
+    const last = Math.min(grid.total, (Math.ceil((box.scrollTop + grid.seen) / step) + AHEAD) * grid.columns);
+    for (const index of [...grid.cards.keys()]) if (index < first || index >= last) giveBack(index);
     for (let index = first; index < last; index++) {
-        let card = grid.cards.get(index);
-        if (!card) {
-            card = makeCard(index);
-            grid.cards.set(index, card);
-            sheet.append(card);
-            dress(card, index);
-        } else if (card.classList.contains("empty") && grid.items[index]) dress(card, index);
+        const card = grid.cards.get(index);
+        if (!card) takeCard(index);
+        else if (grid.items[index] && card.classList.contains("empty")) dress(card, index);
         if (!grid.items[index]) fetchPiece(Math.floor(index / PIECE));
     }
-    sheet.setAttribute("aria-activedescendant", grid.cards.has(grid.current) ? `photo-${grid.current}` : "");
+    nameCurrent();
     paintBar();
+}
+
+function nameCurrent() {
+    const name = grid.cards.has(grid.current) ? `photo-${grid.current}` : "";
+    if (sheet && sheet.getAttribute("aria-activedescendant") !== name) sheet.setAttribute("aria-activedescendant", name);
 }
 
 function redress(...indices) {
     for (const index of indices) if (grid.cards.has(index)) dress(grid.cards.get(index), index);
-    sheet?.setAttribute("aria-activedescendant", `photo-${grid.current}`);
+    nameCurrent();
 }
 
 /* ---- moving and choosing ---- */
@@ -318,29 +368,36 @@ function addClass() {
     } }, h("label", { className: "field" }, "Name", input), h("button", { type: "submit", className: "primary" }, "Add")));
 }
 
+/* Buttons stay as they are, with the focus, while what they say stays the same. */
 function paintBar() {
     if (!bar) return;
-    const many = grid.selected.size;
-    replace(bar,
-        h("span", { className: "about" }, many ? `${plural(many, "photo")} selected` : grid.total ? `Photo ${count(grid.current + 1)} of ${count(grid.total)}` : ""),
-        h("div", { className: "keys", role: "group", "aria-label": "Give a class" }, classButtons(),
-            h("button", { type: "button", className: "class", onclick: addClass }, "+ class")),
-        h("button", { type: "button", className: "agree", disabled: !state.status?.model, onclick: () => reviewCurrent({ agree: true }) },
-            h("kbd", { "aria-hidden": "true" }, "Space"), "Agree"),
-        h("button", { type: "button", className: "quiet", onclick: () => undoLast() }, h("kbd", { "aria-hidden": "true" }, "U"), "Undo"),
-        many > 0 && h("button", { type: "button", className: "quiet", onclick: clearSelection }, "Clear selection"));
-    replace(tools.notice, grid.stale && h("button", { type: "button", className: "pill", onclick: () => reload() },
-        "New photos have come. Show them"));
-    tools.count.textContent = plural(grid.total, state.filters.stacks ? "stack" : "photo");
+    const many = grid.selected.size, needs = JSON.stringify([classes(), state.status?.model?.normal, many > 0]);
+    if (bar.dataset.needs !== needs) {
+        bar.dataset.needs = needs;
+        replace(bar, tools.about,
+            h("div", { className: "keys", role: "group", "aria-label": "Give a class" }, classButtons(),
+                h("button", { type: "button", className: "class", onclick: addClass }, "+ class")),
+            h("button", { type: "button", className: "agree", disabled: !state.status?.model, onclick: () => reviewCurrent({ agree: true }) },
+                h("kbd", { "aria-hidden": "true" }, "Space"), "Agree"),
+            h("button", { type: "button", className: "quiet", onclick: () => undoLast() }, h("kbd", { "aria-hidden": "true" }, "U"), "Undo"),
+            many > 0 && h("button", { type: "button", className: "quiet", onclick: clearSelection }, "Clear selection"));
+    }
+    write(tools.about, many ? `${plural(many, "photo")} selected` : grid.total ? `Photo ${count(grid.current + 1)} of ${count(grid.total)}` : "");
+    tools.notice.hidden = !grid.stale;
+    write(tools.count, plural(grid.total, state.filters.stacks ? "stack" : "photo"));
     view.classList.toggle("nothing", grid.total === 0);
 }
 
 export function galleryView() {
-    sheet = h("div", { className: "sheet", role: "listbox", "aria-multiselectable": "true", "aria-label": "Photos", tabIndex: 0 });
+    sheet = h("div", { className: "sheet", role: "listbox", "aria-multiselectable": "true", "aria-label": "Photos", tabIndex: 0,
+        onclick: (event) => { if (indexOf(event) >= 0) choose(indexOf(event), event); },
+        ondblclick: (event) => { if (indexOf(event) >= 0) open(indexOf(event)); } });
+    dropCards();
     box = h("div", { className: "scroll", onscroll: paint }, sheet,
         h("p", { className: "no-photos" }, "No photo fits these filters."));
     bar = h("div", { className: "bar", role: "toolbar", "aria-label": "Review" });
-    tools = { count: h("b", {}), notice: h("span", {}) };
+    tools = { about: h("span", { className: "about" }), count: h("b", {}),
+        notice: h("button", { type: "button", className: "pill", hidden: true, onclick: () => reload() }, "New photos have come. Show them") };
     const filters = filterPanel(() => reload());
     const head = h("div", { className: "tools" },
         h("button", { type: "button", className: "quiet narrow", "aria-expanded": "false", onclick: (event) => {
@@ -356,7 +413,7 @@ export function galleryView() {
         h("button", { type: "button", className: "quiet wide-only", onclick: selectAll }, "Select all"),
         addButtons());
     view = h("div", { className: "gallery" }, filters, h("section", { className: "photos", "aria-label": "Photos" }, head, box, bar));
-    new ResizeObserver(paint).observe(box);
+    new ResizeObserver(() => { unmeasured = true; paint(); }).observe(box);
     reload({ keep: true }).then(() => { if (document.activeElement === document.body) sheet.focus({ preventScroll: true }); });
     return view;
 }

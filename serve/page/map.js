@@ -1,18 +1,41 @@
-/* Photos with a position, in a plain drawing: north is up, the outline encloses all photos of a folder. */
-import { get } from "./api.js";
-import { h, plural, replace, svg, toast } from "./dom.js";
+/*
+ * Photos with a position: north is up, the outline encloses all photos of a folder. A plain drawing, in Mercator's projection;
+ * below it map tiles where the server was started with a tile server.
+ */
+import { get, session } from "./api.js";
+import { dialog, h, plural, replace, svg, toast } from "./dom.js";
 import { classColour, classes, state, verdict } from "./state.js";
 import { query } from "./filters.js";
 
-const WIDTH = 1000, HEIGHT = 640, EDGE = 50, FOCUSED_MOST = 300;
+const WIDTH = 1000, HEIGHT = 640, EDGE = 50, FOCUSED_MOST = 300, TILE = 256, CLOSEST = 19, TILES_MOST = 64, EARTH = 40075017;
 
+/* A place as parts of the world's width, from the west and from the north. */
+function world({ latitude, longitude }) {
+    const s = Math.sin(Math.max(-85, Math.min(85, latitude)) * Math.PI / 180);
+    return [(longitude + 180) / 360, 0.5 - Math.log((1 + s) / (1 - s)) / (4 * Math.PI)];
+}
+
+/* scale: the world's width in the drawing; x0, y0: where its north-western corner is. */
 function projection(photos) {
-    const latitudes = photos.map((p) => p.latitude), longitudes = photos.map((p) => p.longitude);
-    const south = Math.min(...latitudes), north = Math.max(...latitudes), west = Math.min(...longitudes), east = Math.max(...longitudes);
-    const stretch = Math.cos(((south + north) / 2) * Math.PI / 180) || 1;
-    const scale = Math.min((WIDTH - 2 * EDGE) / Math.max(1e-6, (east - west) * stretch), (HEIGHT - 2 * EDGE) / Math.max(1e-6, north - south));
-    const x0 = WIDTH / 2 - ((west + east) / 2) * stretch * scale, y0 = HEIGHT / 2 + ((south + north) / 2) * scale;
-    return { at: (p) => [x0 + p.longitude * stretch * scale, y0 - p.latitude * scale], metres: 111320 / scale };
+    const places = photos.map(world), xs = places.map((p) => p[0]), ys = places.map((p) => p[1]);
+    const ends = (list) => list.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+    const [west, east] = ends(xs), [north, south] = ends(ys);
+    const scale = Math.min((WIDTH - 2 * EDGE) / Math.max(1e-8, east - west), (HEIGHT - 2 * EDGE) / Math.max(1e-8, south - north));
+    const x0 = WIDTH / 2 - (west + east) / 2 * scale, y0 = HEIGHT / 2 - (north + south) / 2 * scale;
+    const middle = photos.reduce((sum, photo) => sum + photo.latitude, 0) / photos.length;
+    return { scale, x0, y0, at: (photo) => { const [x, y] = world(photo); return [x0 + x * scale, y0 + y * scale]; },
+        metres: EARTH * Math.cos(middle * Math.PI / 180) / scale };
+}
+
+/* The tiles of the part that is seen, as large as the screen needs them. */
+function drawTiles(layer, address, { scale, x0, y0 }, [x, y, w, ht], pixels) {
+    const zoom = Math.max(0, Math.min(CLOSEST, Math.round(Math.log2(scale * pixels / w / TILE)))), side = 2 ** zoom, step = scale / side;
+    const first = (from, zero) => Math.max(0, Math.floor((from - zero) / step)), last = (to, zero) => Math.min(side - 1, Math.floor((to - zero) / step));
+    const tiles = [];
+    for (let i = first(x, x0); i <= last(x + w, x0); i++)
+        for (let j = first(y, y0); j <= last(y + ht, y0) && tiles.length < TILES_MOST; j++)
+            tiles.push(svg("image", { href: address.replace("{z}", zoom).replace("{x}", i).replace("{y}", j), x: x0 + i * step, y: y0 + j * step, width: step, height: step }));
+    layer.replaceChildren(...tiles);
 }
 
 /* The convex hull (Andrew's monotone chain). */
@@ -27,35 +50,53 @@ function hull(points) {
     return sorted.length < 3 ? sorted : [...half(sorted).slice(0, -1), ...half(sorted.reverse()).slice(0, -1)];
 }
 
-function scaleBar(metres) {
-    const wanted = 160 * metres, power = 10 ** Math.floor(Math.log10(wanted)), step = [1, 2, 5].filter((n) => n * power <= wanted).pop() * power;
-    const text = step >= 1000 ? `${step / 1000} km` : `${step} m`;
-    return svg("g", { class: "scale" }, svg("path", { d: `M${EDGE} ${HEIGHT - 20}h${step / metres}` }), svg("text", { x: EDGE, y: HEIGHT - 28 }, text));
+/* In the corner of the part that is seen. */
+function drawScale(group, metres, [x, y, w]) {
+    const size = w / WIDTH, wanted = 160 * metres * size, power = 10 ** Math.floor(Math.log10(wanted)), step = [1, 2, 5].filter((n) => n * power <= wanted).pop() * power;
+    const text = step >= 1000 ? `${step / 1000} km` : step >= 1 ? `${step} m` : `${(100 * step).toPrecision(1)} cm`;
+    group.setAttribute("transform", `translate(${x} ${y}) scale(${size})`);
+    group.replaceChildren(svg("path", { d: `M${EDGE} ${HEIGHT - 20}h${step / metres / size}` }), svg("text", { x: EDGE, y: HEIGHT - 28 }, text));
 }
 
 function draw(photos, onOpen) {
-    const { at, metres } = projection(photos), folders = new Map();
-    for (const photo of photos) folders.set(photo.folder, [...(folders.get(photo.folder) || []), at(photo)]);
+    const place = projection(photos), { at, metres } = place, folders = new Map(), tiles = svg("g", { class: "tiles", "aria-hidden": "true" }), scale = svg("g", { class: "scale" });
+    for (const photo of photos) {
+        if (!folders.has(photo.folder)) folders.set(photo.folder, []);
+        folders.get(photo.folder).push(at(photo));
+    }
     const outlines = [...folders.values()].filter((points) => points.length > 2).map((points) => svg("polygon", { class: "outline", points: hull(points).map((p) => p.join(",")).join(" ") }));
     const focusable = photos.length <= FOCUSED_MOST;
     const points = photos.map((photo) => {
         const [cx, cy] = at(photo), said = verdict(photo) || "no verdict";
         const point = svg("circle", { cx, cy, r: 7, class: "point", role: "button", tabindex: focusable ? 0 : undefined, "aria-label": `${photo.name}, ${said}`,
-            onclick: () => onOpen(photo), onkeydown: (event) => { if (event.key === "Enter") onOpen(photo); } }, svg("title", {}, `${photo.name}: ${said}`));
+            onclick: () => onOpen(photo), onkeydown: (event) => {
+                if (event.key !== "Enter" && event.key !== " ") return;
+                event.preventDefault(); /* or the key would press the button that gets the focus */
+                onOpen(photo);
+            } }, svg("title", {}, `${photo.name}: ${said}`));
         point.style.fill = classColour(verdict(photo));
         return point;
     });
-    return svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "map", role: "group", "aria-label": "Map of the photos" }, outlines, points, scaleBar(metres));
+    const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "map", role: "group", "aria-label": "Map of the photos" }, tiles, outlines, points, scale);
+    return { picture, seen: (part) => {
+        drawScale(scale, metres, part);
+        if (session.tiles) drawTiles(tiles, session.tiles, place, part, picture.clientWidth || WIDTH);
+    } };
 }
 
 /* The wheel and two buttons change the part that is seen. */
-function zoomable(picture) {
-    let [x, y, w, ht] = [0, 0, WIDTH, HEIGHT];
-    const apply = () => picture.setAttribute("viewBox", `${x} ${y} ${w} ${ht}`);
+function zoomable({ picture, seen }, part) {
+    let [x, y, w, ht] = part;
+    const apply = () => {
+        [part[0], part[1], part[2], part[3]] = [x, y, w, ht];
+        picture.setAttribute("viewBox", `${x} ${y} ${w} ${ht}`);
+        for (const point of picture.querySelectorAll(".point")) point.setAttribute("r", 7 * w / WIDTH);
+        seen([x, y, w, ht]);
+    };
+    requestAnimationFrame(apply);
     const zoom = (factor, cx = x + w / 2, cy = y + ht / 2) => {
         const to = Math.max(WIDTH / 200, Math.min(WIDTH, w * factor)), f = to / w;
         x = cx - (cx - x) * f; y = cy - (cy - y) * f; w *= f; ht *= f;
-        for (const point of picture.querySelectorAll(".point")) point.setAttribute("r", 7 * w / WIDTH);
         apply();
     };
     picture.addEventListener("wheel", (event) => {
@@ -79,18 +120,18 @@ function zoomable(picture) {
 
 export function mapView() {
     const box = h("div", { className: "page" });
-    const open = async (photo) => {
-        const { dialog } = await import("./dom.js");
-        dialog(photo.name, h("div", {}, h("img", { className: "shown", src: `/api/v1/photos/${photo.id}/image?side=1024`, alt: photo.name }),
-            h("p", {}, `${verdict(photo) || "no verdict"} at ${photo.latitude.toFixed(5)}, ${photo.longitude.toFixed(5)}`)), { wide: true });
-    };
+    let part = [0, 0, WIDTH, HEIGHT], places = 0, known = "";
+    const open = (photo) => dialog(photo.name, h("div", {}, h("img", { className: "shown", src: `/api/v1/photos/${photo.id}/image?side=1024`, alt: photo.name }),
+        h("p", {}, `${verdict(photo) || "no verdict"} at ${photo.latitude.toFixed(5)}, ${photo.longitude.toFixed(5)}`)), { wide: true });
     async function refresh() {
         const { photos } = await get(`places?${query()}`);
         if (!photos.length) {
             replace(box, h("section", { className: "panel-card" }, h("h2", {}, "Map"), h("p", {}, "No photo says where it was taken, or none of those that the filters show.")));
             return;
         }
-        const picture = draw(photos, open), zoom = zoomable(picture);
+        if (photos.length !== places) part = [0, 0, WIDTH, HEIGHT];
+        places = photos.length;
+        const drawn = draw(photos, open), zoom = zoomable(drawn, part);
         const legend = h("ul", { className: "legend" }, classes().map((name) => {
             const dot = h("i", { className: "dot" });
             dot.style.background = classColour(name);
@@ -98,8 +139,16 @@ export function mapView() {
         }));
         replace(box, h("section", { className: "panel-card" }, h("div", { className: "row" }, h("h2", {}, "Map"), h("span", { className: "soft" }, plural(photos.length, "photo")),
             h("span", { className: "space" }), h("button", { type: "button", "aria-label": "Closer", onclick: () => zoom(1 / 1.5) }, "+"),
-            h("button", { type: "button", "aria-label": "Farther", onclick: () => zoom(1.5) }, "−")), legend, picture));
+            h("button", { type: "button", "aria-label": "Farther", onclick: () => zoom(1.5) }, "−")), legend, drawn.picture,
+            session.tiles && h("p", { className: "soft" }, `Map tiles: ${new URL(session.tiles).host}`)));
     }
-    refresh().catch((error) => toast(error.message));
+    const again = () => refresh().catch((error) => toast(error.message));
+    state.listeners.add((what) => {
+        if (!box.isConnected) return;
+        const now = JSON.stringify([classes(), state.status?.counts.placed]);
+        if (what === "model" || what === "reviewed" || (what === "status" && now !== known)) again();
+        if (what === "status") known = now;
+    });
+    again();
     return box;
 }

@@ -52,8 +52,10 @@ def wait_for(what, seconds=20):
 class Server:
     """A project and the process that serves it."""
 
-    def __init__(self, name, *words, model=True):
+    def __init__(self, name, *words, model=True, before=(), prepare=None):
+        """before: words of a program that starts it; prepare: what the new process does first."""
         self.folder = os.path.join(WORK, name)
+        self.before, self.prepare = before, prepare
         os.makedirs(self.folder, exist_ok=True)
         if model and not os.path.exists(self.folder + "/model.broad"):
             shutil.copy(MODEL, self.folder + "/model.broad")
@@ -62,8 +64,9 @@ class Server:
 
     def start(self):
         self.port = free_port()
-        self.process = subprocess.Popen([BROAD, "serve", self.folder, "--port", str(self.port), "--no-browser", *self.words],
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.said = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([*self.before, BROAD, "serve", self.folder, "--port", str(self.port), "--no-browser", *self.words],
+                                        stdout=subprocess.PIPE, stderr=self.said, text=True, preexec_fn=self.prepare)
         for line in self.process.stdout:
             if "token=" in line:
                 self.token = line.strip().rsplit("token=", 1)[1]
@@ -120,7 +123,24 @@ class Server:
         self.process.send_signal(how)
         code = self.process.wait(timeout=20 * SLOW)
         self.process.stdout.close()
+        self.said.close()
         return code, time.time() - started
+
+    def notes(self):
+        """What it wrote to stderr."""
+        self.said.seek(0)
+        return self.said.read()
+
+    def decoders(self):
+        """Numbers of the processes that decode photos."""
+        found = []
+        for thread in os.listdir("/proc/%d/task" % self.process.pid):
+            try:
+                with open("/proc/%d/task/%s/children" % (self.process.pid, thread), encoding="ascii") as file:
+                    found += [int(number) for number in file.read().split()]
+            except OSError:  # the thread has ended meanwhile
+                continue
+        return found
 
 
 def photos(folder="new", classes=("Clean", "Dusty")):
@@ -133,6 +153,17 @@ def png(width, height, rows=b""):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
             chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def with_exif(photo, texts):
+    """A JPEG that says these texts of itself, {tag: text}."""
+    entries, data, at = b"", b"", 8 + 2 + 12 * len(texts) + 4
+    for tag, text in sorted(texts.items()):
+        value = text.encode() + b"\0"
+        entries += struct.pack("<HHII", tag, 2, len(value), at + len(data))
+        data += value
+    body = b"Exif\0\0II*\0" + struct.pack("<IH", 8, len(texts)) + entries + struct.pack("<I", 0) + data
+    return photo[:2] + b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body + photo[2:]
 
 
 def setUpModule():
@@ -211,7 +242,8 @@ class Doors(unittest.TestCase):
             self.assertEqual(self.server.ask(route["method"], path, token=False)[0], 401, path)
 
     def test_headers(self):
-        for path in ("/", "/api/v1/status"):
+        pages = ["/" + name for name in os.listdir(SOURCE + "/serve/page") if name != "index.html"]
+        for path in ("/", "/api/v1/status", "/nowhere", "/api/v1/nowhere", "/api/v1/export/report", "/api/v1/export/csv", *pages):
             headers = self.server.ask("GET", path)[1]
             policy = headers["Content-Security-Policy"]
             self.assertIn("default-src 'none'", policy)
@@ -219,6 +251,20 @@ class Doors(unittest.TestCase):
             self.assertNotIn("unsafe", policy)
             self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
             self.assertEqual(headers["Referrer-Policy"], "no-referrer")
+
+    def test_map_tiles(self):
+        policy = self.server.ask("GET", "/")[1]["Content-Security-Policy"]
+        self.assertIn("img-src 'self' blob: data:;", policy)
+        self.assertIsNone(self.server.get("session")["tiles"])
+        address = "https://tiles.example.org:8443/a/{z}/{x}/{y}.png?key=1"
+        s = Server("tiles", "--tiles", address)
+        self.assertIn("img-src 'self' blob: data: https://tiles.example.org:8443;", s.ask("GET", "/")[1]["Content-Security-Policy"])
+        self.assertEqual(s.get("session")["tiles"], address)
+        s.end()
+        for bad in ("tiles", "ftp://x/{z}/{x}/{y}", "https://x/{z}/{x}", "https://x/{z}/{x}/{y}; script-src *", "https://x'/{z}/{x}/{y}",
+                    "https://{z}/{x}/{y}/", "https:///{z}/{x}/{y}", "https://x@y/{z}/{x}/{y}", "https://x/{z}/{x}/{y}," + "a" * 600):
+            end = subprocess.run([BROAD, "serve", WORK + "/none", "--no-browser", "--tiles", bad], capture_output=True, text=True)
+            self.assertEqual((end.returncode, "--tiles: give the address" in end.stderr), (2, True), (bad, end.stderr))
 
     def test_paths(self):
         s = self.server
@@ -390,6 +436,17 @@ class Session(unittest.TestCase):
         self.assertEqual(s.post("judge", b"GIF89a....", 422)["error"]["status"], "bad_data")
         self.assertEqual(s.post("photos?name=empty", b"", 400)["error"]["status"], "usage")
 
+    def test_script_in_exif(self):
+        s, evil = self.server, "<script>alert(1)</script>"
+        with open(self.files[2], "rb") as photo:
+            data = with_exif(photo.read(), {0x010e: evil, 0x010f: evil, 0x0110: evil, 0x0132: evil, 0x013b: evil})
+        number = s.add(data, "exif.jpg")["id"]
+        s.settle()
+        self.assertIsNone(s.get("photos/%d" % number)["time"])
+        for path in ("photos/%d" % number, "photos?limit=100", "export/report", "export/csv", "export/kml", "export/geojson"):
+            self.assertNotIn(evil.encode(), s.ask("GET", "/api/v1/" + path)[2], path)
+        s.post("review", {"photos": [number], "clear": True})
+
     def test_exports(self):
         s = self.server
         with open(self.files[1], "rb") as photo:
@@ -552,6 +609,55 @@ class Learning(unittest.TestCase):
             s.end()
 
 
+class Doubts(unittest.TestCase):
+    """Labels of training photos, put right on the page."""
+
+    def test_labels_put_right(self):
+        old = os.path.join(WORK, "mislabelled")
+        shutil.copytree(PHOTOS + "/old", old)
+        wrong = sorted(os.listdir(old + "/Clean"))[:3]
+        for name in wrong:
+            shutil.move(old + "/Clean/" + name, old + "/Dusty/" + name)
+        os.mkdir(WORK + "/doubts")
+        subprocess.run([BROAD, "fit", old, "--holdout", "0.2", "-o", WORK + "/doubts/model.broad", "-q"], check=True)
+        s = Server("doubts")
+        s.post("doubts/0/review", {"keep": True}, 404)  # there is no list yet
+        s.work("doubts")
+        listed = s.get("doubts")["doubts"]["photos"]
+        planted = [i for i, photo in enumerate(listed) if os.path.basename(photo["file"]) in wrong]
+        others = [i for i in range(len(listed)) if i not in planted]
+        self.assertTrue(planted and others, listed)
+        for i in planted:
+            done = s.post("doubts/%d/review" % i, {"label": "Clean", "who": "anna"})
+            self.assertEqual((done["photos"][0]["review"], done["photos"][0]["human"]), ("corrected", "Clean"))
+        for i in others:
+            self.assertEqual(s.post("doubts/%d/review" % i, {"keep": True, "who": "anna"})["photos"][0]["review"], "agreed")
+        for body in ({}, {"keep": False}, {"keep": True, "label": "Clean"}, {"label": "a/b"}):
+            s.post("doubts/0/review", body, 400)
+        s.post("doubts/9999/review", {"keep": True}, 404)
+        s.post("undo", {"who": "anna"})
+        now = s.get("doubts")["doubts"]["photos"]
+        self.assertNotIn("review", now[others[-1]])
+        self.assertEqual([now[i]["human"] for i in planted], ["Clean"] * len(planted))
+        status = s.get("status")
+        self.assertEqual((status["pending"], status["counts"]["judged"]), (len(planted), 0))  # no photos of the project
+        self.assertEqual(len(s.ask("GET", "/api/v1/export/csv")[2].splitlines()), 1)
+        rows = s.work("learn")["rows"]
+        with open(sorted(os.scandir(s.folder + "/labels"), key=lambda e: e.name)[-1].path, encoding="utf-8") as file:
+            learned = [line["file"] for line in csv.DictReader(file)]
+        self.assertEqual(sorted(learned), sorted(listed[i]["file"] for i in planted))
+        info = json.loads(subprocess.run([BROAD, "verify", s.folder + "/model.broad", "--doubts", "--json"], capture_output=True, check=True).stdout)
+        self.assertFalse([d for d in info["doubts"] if os.path.basename(d["file"]) in learned and d["label"] == "Dusty"])
+        self.assertEqual(rows, s.get("versions")["versions"][0]["rows"])
+        self.assertEqual(s.post("doubts/0/review", {"keep": True}, 409)["error"]["status"], "failed")  # a list of the version before
+        self.assertTrue(s.work("versions/2/verify")["holds"])
+        with open(listed[planted[0]]["file"], "rb") as photo:  # it joins the photos when it is added as one
+            s.add(photo.read(), "again.jpg")
+        s.settle()
+        self.assertEqual(s.get("photos?limit=10")["total"], 1)
+        s.end()
+
+
 class Described(unittest.TestCase):
     def test_documents_name_every_route(self):
         s = Server("described")
@@ -588,7 +694,8 @@ def update():
         file.write(text)
 
 
-if __name__ == "__main__":
+def main(tests):
+    """Skips, or runs all tests."""
     if subprocess.run([BROAD, "serve", "--port", "70000"], capture_output=True).returncode == 1:
         print("this build has no server")
         sys.exit(77)
@@ -598,4 +705,8 @@ if __name__ == "__main__":
     if "--update" in sys.argv:
         update()
     else:
-        unittest.main(argv=sys.argv[:1], verbosity=1)
+        tests.main(argv=sys.argv[:1], verbosity=1)
+
+
+if __name__ == "__main__":
+    main(unittest)

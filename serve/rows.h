@@ -1,0 +1,16 @@
+/* Answers that are lists: the rows of a query, each as a JSON object or value. */
+#ifndef BROAD_SERVE_ROWS_H
+#define BROAD_SERVE_ROWS_H
+
+#include "serve/routes.h"
+
+typedef json_t *(*serve_row_json)(sqlite3_stmt *row);
+
+/* {name: [...]}: the rows of this statement (types and arguments as in database.h) ... */
+int serve_answer_rows(serve_answer *out, const serve_request *request, const char *name, serve_row_json make,
+                      const char *sql, const char *types, ...);
+/* ... or of the photos that the request's filters choose. */
+int serve_answer_photos(serve_answer *out, const serve_request *request, serve_row_json make, const char *columns,
+                        const char *tail, int stacked);
+
+#endif
