@@ -77,6 +77,7 @@ static broad_read_options options_from(uint8_t choice)
                              *const categories[] = {NULL, "auto", "a", "auto,2"};
     broad_read_options options;
     broad_read_options_init(&options);
+    options.threads = 1;
     options.target = targets[choice & 3];
     options.header = headers[choice >> 2 & 3];
     options.task = (broad_task)((choice >> 4 & 3) % 3);

@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "model_mutator.h"
 #include "sample_model.h"
 #include "store/container.h"
 #include "store/store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 
 static void must(int status)
 {
@@ -65,4 +67,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_bytes(bytes, size);
     free(bytes);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+    size_t made = seed % 8 && size && data[0] % 3 < 2 ? fuzz_mutate_model(data, size, max_size, seed) : 0;
+    return made ? made : LLVMFuzzerMutate(data, size, max_size);
 }

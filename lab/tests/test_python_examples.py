@@ -1,11 +1,17 @@
-"""Every script of examples/python runs, and prints what its first lines promise."""
+"""Every script of examples/python runs, and prints what is stored in examples/python/output.
+
+Usage: test_python_examples.py PATH_OF_BROAD [--update]. --update stores what they print.
+"""
 import glob
 import os
+import pathlib
 import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.environ.get("BROAD_SOURCE_DIR", "."), "python", "tests"))
+sys.path.insert(0, os.path.join(os.environ.get("BROAD_SOURCE_DIR", "."), "tests", "docs"))
+import shown  # noqa: E402
 from package_test import Case  # noqa: E402
 
 FOLDER = os.path.join(os.environ.get("BROAD_SOURCE_DIR", "."), "examples", "python")
@@ -24,7 +30,7 @@ class Examples(Case):
                 except subprocess.CalledProcessError as error:
                     self.assertEqual(error.returncode, 77, error.stderr)  # what it needs is not installed
                 else:
-                    self.assertTrue(done.strip())
+                    shown.check(self, pathlib.Path(script), "python3 " + os.path.basename(script), done, "--update" in sys.argv)
 
 
 if __name__ == "__main__":

@@ -447,6 +447,40 @@ BROAD_API int broad_answer(const broad_question *question);
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
+class Debian(Guard):
+    CONTROL = "Source: broad\n\nPackage: libbroad1.2\n\nPackage: libbroad-dev\nDepends: libbroad1.2 (= 1)\n"
+
+    def setUp(self):
+        super().setUp()
+        self.write("VERSION", "1.2.3\n")
+        self.write("debian/control", self.CONTROL)
+        self.write("debian/changelog", "broad (1.2.3-1) unstable; urgency=medium\n\n  * x\n\n -- A B <a@b.c>  Mon, 16 Nov 2026 12:00:00 +0000\n")
+        self.assertEqual(self.check("make_debian", self.root), (0, ""))
+
+    def test_sound(self):
+        self.assert_sound("make_debian", "--check", self.root)
+        listed = (self.root / "debian/libbroad1.2.symbols").read_text(encoding="utf-8")
+        self.assertEqual(listed, "libbroad.so.1.2 libbroad1.2 #MINVER#\n* Build-Depends-Package: libbroad-dev\n broad_answer@Base 1.2.3\n")
+
+    def test_a_new_function(self):
+        self.write("include/broad/broad.h", PUBLIC.replace("(void);", "(void);\nBROAD_API int broad_other(void);"))
+        self.assert_fault("debian/libbroad1.2.symbols is not what", "make_debian", "--check", self.root)
+        self.write("VERSION", "1.2.4\n")
+        self.assertEqual(self.check("make_debian", self.root), (0, ""))
+        self.assertIn(" broad_answer@Base 1.2.3\n broad_other@Base 1.2.4\n",
+                      (self.root / "debian/libbroad1.2.symbols").read_text(encoding="utf-8"))
+
+    def test_a_new_version(self):
+        self.write("VERSION", "1.3.0\n")
+        for name in ("control", "changelog", "libbroad1.2.install", "libbroad1.3.symbols"):
+            self.assert_fault(f"debian/{name} is not what", "make_debian", "--check", self.root)
+        self.assertEqual(self.check("make_debian", self.root), (0, ""))
+        self.assert_sound("make_debian", "--check", self.root)
+        self.assertEqual(sorted(path.name for path in (self.root / "debian").iterdir()),
+                         ["changelog", "control", "libbroad1.3.install", "libbroad1.3.symbols"])
+        self.assertEqual((self.root / "debian/control").read_text(encoding="utf-8"), self.CONTROL.replace("1.2", "1.3"))
+
+
 class Setup(Guard):
     """scripts/setup with stand-ins for the package tools: it must neither need nor touch the real ones."""
 

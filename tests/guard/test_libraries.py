@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
-"""Libraries come from the system's folders alone: a file of the right name in the current folder is not loaded. What is linked is
-hardened, and so is what a plain build compiles.
+"""Libraries come from the system's folders alone: a file of the right name in the current folder is not loaded.
 
 Usage: test_libraries.py PATH_OF_BROAD. Exits with 77 where readelf is missing (Debian: binutils).
 """
-import json
 import os
 import pathlib
 import re
@@ -23,28 +21,6 @@ def dynamic(path):
 
 
 class Libraries(unittest.TestCase):
-    def test_no_search_path(self):
-        for path in (TOOL, TOOL.parent / "libbroad.so"):
-            self.assertNotRegex(dynamic(path), r"\((RPATH|RUNPATH)\)", path)
-
-    def test_addresses_are_bound_and_random(self):
-        for path in (TOOL, TOOL.parent / "libbroad.so"):
-            self.assertRegex(dynamic(path), r"FLAGS.*NOW", path)
-            parts = subprocess.run(["readelf", "-lW", path], capture_output=True, text=True, check=True).stdout
-            self.assertIn("GNU_RELRO", parts, path)
-            self.assertIn("Elf file type is DYN", parts, path)
-
-    @unittest.skipIf(os.environ.get("BROAD_INSTRUMENTS"), "a sanitizer has checks of its own")
-    def test_a_plain_build_is_hardened(self):
-        source = os.environ.get("BROAD_SOURCE_DIR") or pathlib.Path(__file__).resolve().parents[2]
-        with tempfile.TemporaryDirectory() as folder:
-            subprocess.run(["cmake", "-S", source, "-B", folder, "-DBROAD_TESTS=OFF"], check=True, capture_output=True)
-            entries = json.loads((pathlib.Path(folder) / "compile_commands.json").read_text(encoding="utf-8"))
-        self.assertGreater(len(entries), 100)
-        for entry in entries:
-            for flag in ("-fstack-protector-strong", "-D_FORTIFY_SOURCE=2", "-O3"):
-                self.assertIn(flag, entry["command"], entry["file"])
-
     @unittest.skipIf(os.environ.get("BROAD_INSTRUMENTS"), "a sanitizer wants to be loaded first")
     def test_current_folder(self):
         needed = [name for name in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic(TOOL)) if not name.startswith(("libc.", "ld-"))]
