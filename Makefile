@@ -12,7 +12,8 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
 .PHONY: build demo test sanitize lab-test check format tsan coverage bench bench-quick bench-tables bench-uci bench-mnist bench-images bench-python \
-        paper-tables experiments fuzz js wheel install-python install uninstall setup clean help
+        paper-tables experiments fuzz site cuda bench-gpu check-oss-fuzz js wheel install-python install uninstall \
+        dist deb check-deb check-container sbom check-reproducible setup clean help
 
 build: ## the optimised tool and libraries, in build/release
 	@command -v cmake >/dev/null || { echo "make: cmake is missing; run scripts/setup --runtime first"; exit 1; }
@@ -124,6 +125,44 @@ fuzz: ## every fuzz target for FUZZ_SECONDS (600) each
 	@cmake --build --preset fuzz -j $(JOBS)
 	@scripts/run_fuzz build/fuzz $(FUZZ_SECONDS)
 
+.PHONY: fuzz-record
+fuzz-record: ## all fuzz targets for SECONDS (600) together; the run is added to docs/fuzzing.md
+	@scripts/setup
+	@cmake --preset fuzz
+	@cmake --build --preset fuzz -j $(JOBS)
+	@scripts/run_fuzz build/fuzz --record $(or $(SECONDS),600)
+
+.PHONY: bench-damage soak
+bench-damage: ## the same damaged models to broad and to other programs: make bench-damage [COUNT=400]
+	@scripts/setup --damage
+	@$(MAKE) build
+	@$(PYTHON) lab/damage/damage.py build/release/broad --count $(or $(COUNT),400) --json build/bench-damage.json
+
+soak: ## training, learning, prediction from 64 threads and a server under load for HOURS (1): memory and open files stay flat
+	@scripts/setup
+	@cmake --preset dev
+	@cmake --build --preset dev -j $(JOBS) --target broad broad-serve test_soak
+	@$(PYTHON) lab/soak/soak.py build/dev/broad build/dev/tests/test_soak --hours $(or $(HOURS),1)
+
+site: ## README, documents, examples and experiments as pages with a search, in build/site
+	@$(PYTHON) scripts/make_site
+
+bench-gpu: ## docs/gpu.md's figures, on a machine with a GPU, against PyTorch where there is one
+	@scripts/setup --bench
+	@cmake --preset bench -DBROAD_CUDA=ON
+	@cmake --build --preset bench -j $(JOBS) --target bench_cuda broad_cuda
+	@BROAD_PLUGINS=build/bench $(PYTHON) scripts/bench_gpu build/bench/bench/bench_cuda --json build/bench-gpu.json
+
+check-oss-fuzz: ## oss-fuzz/build.sh in an environment like that of oss-fuzz; every target is run
+	@scripts/setup
+	@cmake --preset dev
+	@BROAD_SOURCE_DIR=$(CURDIR) $(PYTHON) lab/tests/test_oss_fuzz.py build/dev/broad
+
+cuda: ## libbroad-cuda.so, for --device cuda, beside the tool in build/release; needs the CUDA toolkit
+	@command -v nvcc >/dev/null || { echo "make: nvcc is missing: install the CUDA toolkit (https://developer.nvidia.com/cuda-toolkit)"; exit 1; }
+	@cmake --preset release -DBROAD_CUDA=ON
+	@cmake --build --preset release -j $(JOBS) --target product broad_cuda
+
 js: ## the JavaScript package, ready for npm, in build/js
 	@scripts/build_js
 
@@ -132,7 +171,9 @@ wheel: ## the Python package as one file for Python 3.11 and later, in build/
 	@cmake --preset release
 	@cmake --build --preset release -j $(JOBS) --target python_package
 	@rm -rf build/release/python/build build/broad-*.whl
-	@cd build/release/python && $(PYTHON) -W ignore setup.py -q bdist_wheel -d ../..
+	@chmod -R u=rwX,go=rX build/release/python/broad
+	@date=$$(scripts/source_date) && umask 022 && cd build/release/python && \
+	    SOURCE_DATE_EPOCH=$$date $(PYTHON) -W ignore setup.py -q bdist_wheel -d ../..
 	@ls build/broad-*.whl
 
 install-python: wheel ## the Python package into the active virtual environment, otherwise for the whole system; with DESTDIR below its PREFIX
@@ -142,7 +183,7 @@ install-python: wheel ## the Python package into the active virtual environment,
 install: ## to PREFIX (/usr/local), honouring DESTDIR
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@cmake --build --preset release -j $(JOBS) --target product
-	@DESTDIR=$(DESTDIR) cmake --install build/release
+	@umask 022; DESTDIR=$(DESTDIR) cmake --install build/release
 
 uninstall: ## what the last 'make install' put there, honouring DESTDIR
 	@test -f build/release/install_manifest.txt || \
@@ -151,6 +192,29 @@ uninstall: ## what the last 'make install' put there, honouring DESTDIR
 	@rmdir "$(DESTDIR)$(PREFIX)"/include/broad "$(DESTDIR)$(PREFIX)"/lib/cmake/broad \
 		"$(DESTDIR)$(PREFIX)"/share/doc/broad 2>/dev/null || true
 	@echo "uninstall: removed $$(wc -l < build/release/install_manifest.txt) files from $(DESTDIR)$(PREFIX)"
+
+dist: ## the source as build/broad-VERSION.tar.gz, the same bytes everywhere
+	@scripts/make_dist
+
+deb: ## Debian packages, in build/deb, looked at by lintian
+	@scripts/setup --package
+	@scripts/make_deb -j $(JOBS)
+
+check-deb: ## the packages of 'make deb' installed, used, removed and tested in a fresh Debian; as root
+	@scripts/setup --package
+	@scripts/check_deb
+
+check-container: ## the steps of Containerfile, without a container engine; as root
+	@scripts/setup --package
+	@$(PYTHON) scripts/check_container
+
+sbom: build ## what the build consists of and is linked to, as SPDX, in build/broad.spdx.json
+	@$(PYTHON) scripts/make_sbom build/release build/broad.spdx.json
+	@ls build/broad.spdx.json
+
+check-reproducible: ## build twice, differently: the same bytes? make check-reproducible [QUICK=1]
+	@scripts/setup --package
+	@scripts/check_reproducible $(if $(QUICK),--quick)
 
 setup: ## install missing Debian packages
 	@scripts/setup

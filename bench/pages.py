@@ -21,7 +21,16 @@ MODULES = {
     "schedules": "bench.schedules",
     "serve": "bench.serve",
     "export": "bench.export_report",
+    "fuzzing": "bench.fuzzing",
+    "losses": "bench.losses",
+    "damage": "bench.damage",
+    "gpu": "bench.gpu",
 }
+
+
+# Parts that stand on a second page as well.
+SHARED = {"docs/comparison.md": [("README.md", "docs/uci.json in short"), ("docs/python.md", "docs/python-benchmarks.json tables"),
+                                 ("README.md", readme.PART)]}
 
 
 def of_experiments(name):
@@ -57,6 +66,9 @@ def parts(root):
     results = {name: stored(root, name) for name in readme.SOURCES}
     if all(results.values()):
         pages.setdefault("README.md", {})[readme.PART] = readme.text(results)
+    for page, shared in SHARED.items():
+        if (root / page).is_file():
+            pages[page] = {part: pages[first][part] for first, part in shared if part in pages.get(first, {})}
     return pages
 
 

@@ -8,6 +8,7 @@
 #include "io/json.h"
 #include "io/machine.h"
 #include "io/progress.h"
+#include "io/ranks.h"
 #include "values.h"
 
 enum { ADVICE_MAX = 16, ADVICE_BYTES = 400 };
@@ -17,7 +18,12 @@ typedef struct diagnosis {
     cli_machine system;
     broad_speed speed;
     int measured;
-    char fault[ADVICE_BYTES]; /* what the self-test says; "" if it passed */
+    broad_gpu gpu;
+    int gpu_there;
+    char gpu_absent[ADVICE_BYTES]; /* why not */
+    int mpi;                       /* ranks of MPI are possible */
+    char mpi_text[ADVICE_BYTES];   /* by which MPI, or why not */
+    char fault[ADVICE_BYTES];      /* what the self-test says; "" if it passed */
     size_t advice_count;
     char advice[ADVICE_MAX][ADVICE_BYTES];
 } diagnosis;
@@ -148,6 +154,46 @@ static void put_system(json_t *object, const cli_machine *s)
     cli_json_put(object, "temporary", temporary);
 }
 
+static json_t *gpu_json(const broad_gpu *gpu)
+{
+    json_t *object = json_object();
+    cli_json_put(object, "name", cli_json_text(gpu->name));
+    cli_json_put(object, "devices", json_integer((json_int_t)gpu->devices));
+    cli_json_put(object, "memory", json_integer((json_int_t)gpu->memory));
+    cli_json_put(object, "memory_available", json_integer((json_int_t)gpu->available));
+    cli_json_put(object, "dgemm", gpu->gigaflops > 0 ? cli_json_real(gpu->gigaflops) : json_null());
+    cli_json_put(object, "copy", gpu->gigabytes > 0 ? cli_json_real(gpu->gigabytes) : json_null());
+    return object;
+}
+
+/* What computes: the processor, and behind it the GPU where there is one. */
+static json_t *devices_json(const diagnosis *d)
+{
+    json_t *list = json_array(), *cpu = json_object();
+    cli_json_put(cpu, "name", cli_json_text("cpu"));
+    cli_json_put(cpu, "what", cli_json_text(d->system.processor));
+    cli_json_put(cpu, "kernels", cli_json_text(d->machine.kernels));
+    cli_json_put(cpu, "gflops", d->measured ? cli_json_real(d->speed.peak.all) : json_null());
+    cli_json_put(cpu, "product_gflops", d->measured ? cli_json_real(d->speed.dgemm.all) : json_null());
+    cli_json_put(cpu, "bandwidth", d->measured ? cli_json_real(d->speed.read.all) : json_null());
+    cli_json_append(list, cpu);
+    if (!d->gpu_there) return list;
+    json_t *gpu = gpu_json(&d->gpu);
+    cli_json_put(gpu, "name", cli_json_text("cuda"));
+    cli_json_put(gpu, "what", cli_json_text(d->gpu.name));
+    cli_json_append(list, gpu);
+    return list;
+}
+
+static json_t *ranks_json(const diagnosis *d)
+{
+    json_t *object = json_object();
+    cli_json_put(object, "possible", json_boolean(d->mpi));
+    cli_json_put(object, "mpi", d->mpi ? cli_json_text(d->mpi_text) : json_null());
+    cli_json_put(object, "ranks", json_integer((json_int_t)cli_ranks_started()));
+    return object;
+}
+
 static int report_json(const cli_arguments *arguments, const diagnosis *d)
 {
     const broad_machine *m = &d->machine;
@@ -160,6 +206,9 @@ static int report_json(const cli_arguments *arguments, const diagnosis *d)
     cli_json_put(object, "pictures", cli_json_text(broad_picture_formats()));
     cli_json_put(object, "self_test", json_boolean(m->self_test));
     cli_json_put(object, "speed", d->measured ? speed_json(&d->speed) : json_null());
+    cli_json_put(object, "cuda", d->gpu_there ? gpu_json(&d->gpu) : json_null());
+    cli_json_put(object, "devices", devices_json(d));
+    cli_json_put(object, "ranks", ranks_json(d));
     cli_json_put(object, "advice", advice);
     return cli_json_give(arguments, object);
 }
@@ -201,6 +250,16 @@ static void print_software(const broad_machine *m)
     cli_print("self-test  %s\n", m->self_test ? "passed: the kernels agree with plain C" : "FAILED");
 }
 
+static void print_devices(const diagnosis *d)
+{
+    cli_print("devices    cpu (%s kernels)", d->machine.kernels);
+    if (d->measured) cli_print(": %.1f GFLOP/s at most, %.1f GB/s from memory", d->speed.peak.all, d->speed.read.all);
+    putchar('\n');
+    if (!d->mpi) cli_print("ranks      this process alone: no libbroad-mpi\n");
+    else if (cli_ranks_started() > 1) cli_print("ranks      %zu, by %s\n", cli_ranks_started(), d->mpi_text);
+    else cli_print("ranks      this process alone; mpirun may start several, by %s\n", d->mpi_text);
+}
+
 static void print_flops(const char *name, broad_rate rate, broad_rate peak)
 {
     cli_print("  %-22s %7.1f", name, rate.one);
@@ -226,13 +285,30 @@ static void print_speed(const broad_speed *s)
     cli_print("  %-22s %7.1f   %16.1f\n", "memory, copied", s->copy.one, s->copy.all);
 }
 
+static void print_gpu(const diagnosis *d)
+{
+    if (!d->gpu_there) {
+        cli_print("cuda       none: %s\n", d->gpu_absent);
+        return;
+    }
+    cli_print("cuda       %s, %.1f GB, %.1f GB available", d->gpu.name, (double)d->gpu.memory / 1e9,
+              (double)d->gpu.available / 1e9);
+    if (d->gpu.devices > 1) cli_print(", the first of %zu", d->gpu.devices);
+    cli_print("\n");
+    if (d->gpu.gigaflops > 0)
+        cli_print("           large product %.0f GFLOP/s, memory copied at %.0f GB/s\n", d->gpu.gigaflops,
+                  d->gpu.gigabytes);
+}
+
 static void report_text(const diagnosis *d)
 {
     cli_print("broad      %s\n", broad_version());
     print_processor(d);
     print_memory(&d->system);
     print_software(&d->machine);
+    print_devices(d);
     if (d->measured) print_speed(&d->speed);
+    print_gpu(d);
     if (!d->advice_count) cli_print("advice     none: everything is fine\n");
     for (size_t i = 0; i < d->advice_count; i++) cli_print("advice     %s\n", d->advice[i]);
 }
@@ -249,11 +325,15 @@ int cli_doctor(const cli_arguments *arguments)
     if (status) return status;
     if (!d.machine.self_test) snprintf(d.fault, sizeof d.fault, "%s", cli_error());
     cli_machine_look(&d.system);
+    d.mpi = cli_ranks_known(d.mpi_text, sizeof d.mpi_text);
     if (d.machine.self_test && !cli_given(arguments, "quick")) {
         status = broad_machine_measure(&d.speed, threads, 0);
         if (status) return status;
         d.measured = 1;
     }
+    broad_gpu_init(&d.gpu);
+    d.gpu_there = broad_gpu_inspect(&d.gpu, d.measured) == BROAD_OK;
+    if (!d.gpu_there) snprintf(d.gpu_absent, sizeof d.gpu_absent, "%s", cli_error());
     advise_on_kernels(&d);
     if (d.measured) advise_on_speed(&d);
     advise_on_limits(&d);

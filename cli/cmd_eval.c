@@ -79,6 +79,7 @@ static int measure(broad_metrics *out, const broad_model *model, const broad_dat
     all.threads = watch->threads;
     all.progress = watch->progress;
     all.progress_context = watch->progress_context;
+    all.comm = watch->comm;
     return broad_eval_with(out, model, data, &all);
 }
 

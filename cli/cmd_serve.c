@@ -15,6 +15,7 @@ static int take_options(serve_options *out, const char **hosts, const cli_argume
                            .host_count = cli_given_all(hosts, arguments, "host"),
                            .browser = !cli_given(arguments, "no-browser"),
                            .copy = !cli_given(arguments, "no-copy"),
+                           .tiles = cli_given(arguments, "tiles"),
                            .json = cli_given(arguments, "json") != NULL};
     int status = cli_threads(&out->threads, arguments);
     if (!status) status = cli_count(&port, arguments, "port");

@@ -345,6 +345,9 @@ static const broad_option serve_who[] = {
 static const broad_option serve_photos[] = {
     {"no-copy", 0, NULL, NULL, NULL,
      "do not copy photos of watched folders into the project, but refer to them where they are"},
+    {"tiles", 0, "URL", NULL, NULL,
+     "let pages fetch map tiles from this server, such as https://tiles.example.org/{z}/{x}/{y}.png; default: none, "
+     "and the map is a plain drawing"},
 };
 
 static const broad_option profiling[] = {
@@ -388,7 +391,7 @@ static const cli_section fit_sections[] = {
     LIBRARY("Network", "*"),
     LIBRARY("Supervision", SUPERVISION),
     LIBRARY("Stopping", STOP_RULES),
-    LIBRARY("Run", "seed threads memory"),
+    LIBRARY("Run", "seed threads device memory"),
     SECTION("Run", planning),
     SECTION("Run", force_memory),
     SECTION("Run", profiling),
@@ -443,7 +446,7 @@ static const cli_section grow_sections[] = {
     SECTION("Photos", photo_files),
     SECTION("Testing", testing_file),
     LIBRARY("Stopping", STOP_RULES),
-    LIBRARY("Run", "threads memory"),
+    LIBRARY("Run", "threads device memory"),
     SECTION("Run", planning),
     SECTION("Run", force_rows),
     SECTION("Run", profiling),
@@ -462,7 +465,7 @@ static const cli_section learn_sections[] = {
     SECTION("Photos", photo_files),
     SECTION("Testing", testing_file),
     LIBRARY("Stopping", STOP_RULES),
-    LIBRARY("Run", "threads memory"),
+    LIBRARY("Run", "threads device memory"),
     SECTION("Run", planning),
     SECTION("Run", force_rows),
     SECTION("Run", profiling),
@@ -555,6 +558,30 @@ static const cli_section serve_sections[] = {
     LIBRARY("Run", "threads"),     SECTION("Common", common), END,
 };
 
+static const broad_option plan_sizes[] = {
+    {"rows", 0, "N", NULL, NULL, "rows of the data, such as 60000 or 1e9"},
+    {"inputs", 0, "N", NULL, NULL, "inputs of a row"},
+    {"outputs", 0, "N", NULL, "1", "targets of a regression, or classes"},
+};
+
+static const broad_option plan_machines[] = {
+    {"ranks", 0, "N", NULL, "1", "processes that share the work, as mpirun -n N starts them"},
+    {"bandwidth", 0, "GB", NULL, "1.25", "of the network between them, in gigabytes per second"},
+    {"latency", 0, "US", NULL, "50", "of a message between them, in microseconds"},
+    {"peak", 0, "GFLOPS", NULL, NULL, "of one core of their machines, in GFLOP/s; default: that of this one, measured"},
+};
+
+static const cli_section plan_sections[] = {
+    SECTION("Data", plan_sizes),
+    SECTION("Machines", plan_machines),
+    LIBRARY("Network", "* seed memory until until-accuracy max-seconds patience"),
+    LIBRARY("Supervision", SUPERVISION),
+    LIBRARY("Stopping", "max-layers max-nodes"),
+    LIBRARY("Run", "threads"),
+    SECTION("Common", common),
+    END,
+};
+
 static const cli_section doctor_sections[] = {
     SECTION("Measures", doctor_measures),
     LIBRARY("Run", "threads"),
@@ -575,7 +602,7 @@ static const cli_command commands[] = {
         .run = cli_fit,
         .sections = fit_sections,
         .description = "DATA is a CSV, LIBSVM, NPY or IDX file, plain or gzipped, or - for standard input; the "
-                       "format is detected from the content. DATA can also be a folder of JPEG and PNG photos with "
+                       "format is detected from the content. DATA can also be a folder of photos with "
                        "one sub-folder per class, or any folder of photos with --labels LIST.csv, a table with the "
                        "columns file and label (or a number).\n"
                        "The target is the last column, unless --target or --labels names another. Text targets are "
@@ -1000,6 +1027,25 @@ static const cli_command commands[] = {
             {"broad serve roofs --no-copy", "photos of watched folders stay where they are"},
             {"broad serve /srv/roofs --listen 0.0.0.0 --token-file token --host roofs.example.org --no-browser",
              "for other machines, behind a reverse proxy with TLS (docs/serve.md)"},
+        },
+    },
+    {
+        .name = "plan",
+        .purpose = "time, memory and traffic of a run, before it starts",
+        .positional = "",
+        .run = cli_plan,
+        .sections = plan_sections,
+        .description = "Prints time, memory and traffic of a run on data of a given size, with the settings of 'broad fit', on "
+                       "this machine or on several ranks of MPI. Nothing is read or trained; the peak speed of a core is "
+                       "measured for a moment, unless --peak gives it. Time is that of training, without reading, and is "
+                       "meant to be right to within a factor of two. docs/scale.md has the formulas, and measured runs "
+                       "beside them. For data that is there already, 'broad fit DATA --plan' knows more.",
+        .examples = {
+            {"broad plan --rows 1e6 --inputs 50 --preset paper", "a million rows on this machine"},
+            {"broad plan --rows 1e10 --inputs 9 --preset paper --ranks 1000 --threads 1",
+             "ten billion rows on a thousand ranks"},
+            {"broad plan --rows 1e8 --inputs 20 --preset paper --ranks 16 --bandwidth 0.125 --peak 50",
+             "on other machines, with a slow network"},
         },
     },
     {

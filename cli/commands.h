@@ -78,6 +78,7 @@ int cli_export(const cli_arguments *arguments);
 int cli_demo(const cli_arguments *arguments);
 int cli_render(const cli_arguments *arguments);
 int cli_serve(const cli_arguments *arguments);
+int cli_plan(const cli_arguments *arguments);
 int cli_doctor(const cli_arguments *arguments);
 int cli_version(const cli_arguments *arguments);
 int cli_help(const cli_arguments *arguments);

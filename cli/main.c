@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "help/help.h"
+#include "io/interrupt.h"
 #include "io/json.h"
 #include "io/profile_table.h"
 #include "io/progress.h"
+#include "io/ranks.h"
 
 static int wants_json(int count, char **words)
 {
@@ -25,12 +27,24 @@ static void print_error_json(const char *command, int status)
     cli_json_print(object);
 }
 
-/* Says what an interrupt has left, unless the command did. Returns the exit code. */
-static int end_interrupted(int status)
+/* Commands that several ranks run together; of any other, rank 0 does all the work. */
+static int is_shared(const cli_command *command)
 {
-    if (status < 0 && strncmp(cli_error(), "interrupted", 11)) status = cli_fail(status, "interrupted; %s", cli_kept());
-    if (status < 0) cli_say("%s", cli_error());
-    return 128 + cli_interrupted();
+    static int (*const shared[])(const cli_arguments *) = {cli_fit,  cli_grow,    cli_learn,
+                                                           cli_eval, cli_predict, cli_verify};
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (command->run == shared[i]) return 1;
+    return 0;
+}
+
+static int run_command(const cli_command *command, cli_arguments *arguments)
+{
+    cli_profile profile;
+    if (is_shared(command)) cli_ranks_join();
+    else if (cli_rank()) return BROAD_OK;
+    int status = cli_profile_begin(&profile, arguments);
+    if (!status) status = command->run(arguments);
+    return cli_profile_end(&profile, status);
 }
 
 static int dispatch(int count, char **words, const char **out_name)
@@ -47,10 +61,7 @@ static int dispatch(int count, char **words, const char **out_name)
     if (!status && cli_given(&arguments, "help") && command->run != cli_help) {
         cli_print_command(command);
     } else if (!status) {
-        cli_profile profile;
-        status = cli_profile_begin(&profile, &arguments);
-        if (!status) status = command->run(&arguments);
-        status = cli_profile_end(&profile, status);
+        status = run_command(command, &arguments);
     }
     cli_arguments_clear(&arguments);
     return status;
@@ -62,23 +73,46 @@ static int finish_output(int status)
     errno = 0;
     int failed = fflush(stdout) || ferror(stdout);
     if (!failed || status < 0) return status;
+    clearerr(stdout); /* said once */
     cli_say("cannot write to standard output%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
     return BROAD_IO;
 }
 
+/* How the command ended, for speak(). */
+static struct {
+    int status;
+    const char *name;
+    int json;
+} ended = {.name = ""};
+
+/* Why the command failed, or what an interrupt has left, unless the command said so itself. */
+static void speak(void)
+{
+    int status = ended.status;
+    if (status < 0) fflush(stdout);
+    if (status == BROAD_INTERRUPTED && cli_interrupted() && strncmp(cli_error(), "interrupted", 11))
+        cli_fail(status, "interrupted; %s", cli_kept());
+    if (status < 0) cli_say("%s", cli_error());
+    if (status < 0 && ended.json) print_error_json(ended.name, status);
+}
+
+static int exit_code(int status)
+{
+    if (status == BROAD_INTERRUPTED && cli_interrupted()) return 128 + cli_interrupted();
+    return status < 0 ? -status : status;
+}
+
 int main(int count, char **words)
 {
-    const char *name = "";
     if (count < 2) {
         cli_print_overview();
         return finish_output(BROAD_OK) ? -BROAD_IO : -BROAD_USAGE;
     }
     cli_signals_begin();
-    int status = dispatch(count, words, &name), failed = status;
-    if (status < 0) fflush(stdout);
-    if (status == BROAD_INTERRUPTED && cli_interrupted()) status = end_interrupted(status);
-    else if (status < 0) cli_say("%s", cli_error());
-    if (failed < 0 && wants_json(count, words)) print_error_json(name, failed);
-    status = finish_output(status);
-    return status < 0 ? -status : status;
+    ended.json = wants_json(count, words);
+    ended.status = cli_ranks_begin();
+    if (!ended.status) ended.status = dispatch(count, words, &ended.name);
+    int code = exit_code(ended.status), written = ended.status < 0 ? BROAD_OK : finish_output(BROAD_OK);
+    code = cli_ranks_end(written < 0 ? -written : code, speak);
+    return !code && finish_output(BROAD_OK) ? -BROAD_IO : code;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/ranks.h"
+
 /* Only a row of the library's table: a command may have one of its own by the same name. */
 static int set_training(broad_options *out, const cli_arguments *arguments, const char *name)
 {
@@ -28,7 +30,10 @@ int cli_training_options(broad_options *out, const cli_arguments *arguments)
     broad_options_init(out);
     int status = set_training(out, arguments, "preset");
     if (!status) status = set_training(out, arguments, "kind");
-    return status ? status : cli_training_details(out, arguments);
+    if (!status) status = cli_training_details(out, arguments);
+    out->comm = cli_comm();
+    out->threads = cli_ranks_threads(out->threads);
+    return status;
 }
 
 int cli_increment_options(broad_options *out, const cli_arguments *arguments)
@@ -109,7 +114,7 @@ int cli_threads(size_t *out, const cli_arguments *arguments)
     broad_options options;
     broad_options_init(&options);
     int status = set_training(&options, arguments, "threads");
-    if (!status) *out = options.threads;
+    if (!status) *out = cli_ranks_threads(options.threads);
     return status;
 }
 

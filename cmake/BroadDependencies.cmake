@@ -39,7 +39,7 @@ macro(broad_find_dependencies)
             target_include_directories(broad::dependencies INTERFACE ${BROAD_XXHASH_INCLUDE_DIRS})
             target_link_libraries(broad::dependencies INTERFACE PkgConfig::BROAD_JANSSON PkgConfig::BROAD_ZLIB
                 PkgConfig::BROAD_JPEG PkgConfig::BROAD_PNG PkgConfig::BROAD_EXIF
-                Threads::Threads m)
+                Threads::Threads m ${CMAKE_DL_LIBS})
             # libheif is loaded with the first picture that needs it: of the package only the header, and the name of the
             # library as it is found when a program runs.
             if(BROAD_HEIF_FOUND)
@@ -52,7 +52,6 @@ macro(broad_find_dependencies)
                 target_include_directories(broad::dependencies INTERFACE ${BROAD_HEIF_INCLUDE_DIRS})
                 target_compile_definitions(broad::dependencies INTERFACE BROAD_WITH_HEIF=1
                     BROAD_HEIF_LIBRARY="${broad_heif_name}")
-                target_link_libraries(broad::dependencies INTERFACE ${CMAKE_DL_LIBS})
             endif()
             foreach(name WEBP TIFF)
                 if(BROAD_${name}_FOUND)

@@ -43,7 +43,7 @@ static int step(json_t **out, double *out_seconds, const demo_story *story, cons
     for (given++; *given && count < WORDS_MOST - 6; given++) words[count++] = *given;
     words[count++] = "--json";
     if (threads) words[count++] = "--threads", words[count++] = threads;
-    if (cli_given(story->arguments, "quiet")) words[count++] = "--quiet";
+    if (story->noted || cli_given(story->arguments, "quiet")) words[count++] = "--quiet";
     if (strcmp(name, "render") != 0) words[count++] = "--cache", words[count++] = story->at[DEMO_CACHE];
     int status = run_command(out, name, count, (char **)words);
     *out_seconds += broad__seconds() - start;
@@ -116,6 +116,7 @@ static int judge(demo_story *story)
         &result, &story->seconds.predict, story,
         WORDS("predict", story->at[DEMO_MODEL], story->at[DEMO_NEW], "--proba", "--heatmap", story->at[DEMO_HEATMAPS]));
     if (!status) status = take_verdicts(story, result, 0);
+    story->noted = 1;
     json_decref(result);
     return status;
 }

@@ -42,6 +42,7 @@ typedef struct demo_story {
     const char *folder;
     uint64_t seed;
     size_t count, fresh_count, corrections;
+    int noted; /* what there is to note about the photos has been: later steps do not repeat it */
     char at[DEMO_PLACES][DEMO_PATH_BYTES];
     demo_photo *fresh;
     json_t *fit, *learn, *verify, *report; /* results of these commands */

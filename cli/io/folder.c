@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/leftover.h"
 #include "io/interrupt.h"
 #include "message.h"
 
@@ -101,9 +103,22 @@ static int resolve(char resolved[PATH_MAX], cli_folder *out, const char *path, c
 
 static void forget(cli_folder *folder)
 {
+    if (folder->held > 0) close(folder->held);
     free(folder->path);
     free(folder->temporary);
     memset(folder, 0, sizeof *folder);
+}
+
+/* With a lock on it, so that no other run takes it for a leftover; the six X are filled in. */
+static int make_temporary(cli_folder *out)
+{
+    if (!mkdtemp(out->temporary)) return -1;
+    out->held = open(out->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (out->held >= 0 && broad__leftover_hold(out->held) == 0) return 0;
+    if (out->held >= 0) close(out->held);
+    out->held = 0;
+    rmdir(out->temporary);
+    return -1;
 }
 
 int cli_folder_begin(cli_folder *out, const char *path) { return cli_folder_begin_again(out, path, NULL); }
@@ -122,8 +137,9 @@ int cli_folder_begin_again(cli_folder *out, const char *path, const cli_folder_c
     out->temporary = temporary;
     cli_signals_catch(); /* until the temporary folder is gone */
     if (!place || !temporary) status = cli_fail(BROAD_NO_MEMORY, "out of memory while naming a folder");
-    else if (!mkdtemp(temporary))
+    else if (make_temporary(out))
         status = cli_fail(BROAD_CANNOT_WRITE, "%s: cannot create a folder here: %s", path, strerror(errno));
+    if (!status) broad__leftovers_remove(place, 1, cli_folder_remove);
     if (!status) return BROAD_OK;
     forget(out);
     cli_signals_release();
@@ -148,11 +164,16 @@ static unsigned new_folder_mode(void)
     return 0777 & ~(unsigned)mask;
 }
 
-/* The old folder steps aside until the new one is in its place. */
+/* Old and new change places; where the file system cannot do that in one step, the old folder steps aside until the new one is
+ * in its place. */
 static int put_in_place(const cli_folder *folder)
 {
     char aside[PATH_MAX];
     if (!folder->full) return rename(folder->temporary, folder->path);
+    if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE) == 0) {
+        cli_folder_remove(folder->temporary);
+        return 0;
+    }
     int length = snprintf(aside, sizeof aside, "%s.old", folder->temporary);
     if (length < 0 || (size_t)length >= sizeof aside || rename(folder->path, aside)) return -1;
     if (rename(folder->temporary, folder->path)) {

@@ -9,6 +9,7 @@ typedef struct cli_folder {
     char *temporary; /* where it is filled, PARENT/.NAME.XXXXXX; NULL: nothing is open */
     unsigned mode;   /* of a folder that it replaces; 0: there is none */
     int full;        /* that folder is not empty */
+    int held;        /* a descriptor by which it is marked as in use; 0: none */
 } cli_folder;
 
 /* What a folder has that may be replaced with all that is in it: every one of the files, and nothing else but the others. */

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "io/progress.h"
+#include "io/ranks.h"
 
 /* After a signal: seconds for what is still to be measured. */
 static const double MOMENT = 0.3;
@@ -83,6 +84,13 @@ void cli_signals_release(void)
 
 int cli_interrupted(void) { return interrupted; }
 
+int cli_interrupted_any(void)
+{
+    int any = cli_ranks_most(interrupted);
+    if (!interrupted) interrupted = any;
+    return any;
+}
+
 void cli_keeps(const char *format, ...)
 {
     int other = !text_used;
@@ -108,7 +116,10 @@ const broad_run_options *cli_watch(size_t threads)
     static _Thread_local double until; /* of a signal before */
     if (!interrupted) until = 0;
     else if (until == 0) until = broad__seconds() + MOMENT;
-    run = (broad_run_options){
-        .size = sizeof run, .threads = threads, .progress = on_watch, .progress_context = (void *)&until};
+    run = (broad_run_options){.size = sizeof run,
+                              .threads = cli_ranks_threads(threads),
+                              .progress = on_watch,
+                              .progress_context = (void *)&until,
+                              .comm = cli_comm()};
     return &run;
 }

@@ -16,6 +16,7 @@ void cli_signals_catch(void);
 void cli_signals_release(void);
 /* The signal that asked to stop, 0 if none did. */
 int cli_interrupted(void);
+int cli_interrupted_any(void); /* on any rank; all of them ask, and know it then */
 
 /* What remains if the command is interrupted from now on, such as "m.broad is unchanged". */
 void cli_keeps(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "io/output.h"
+#include "io/ranks.h"
 #include "run/kept_stats.h"
 
 enum { ATTEMPTS = 100, CONFLICT_LETTERS = 8 };
@@ -65,6 +66,7 @@ static int hold(cli_model_file *out, const char *name, int how)
 {
     char resolved[PATH_MAX];
     *out = (cli_model_file){.name = name, .lock = -1};
+    if (!cli_writes()) return BROAD_OK;
     int there = realpath(name, resolved) != NULL;
     out->path = strdup(there ? resolved : name);
     int status = out->path ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory");
@@ -93,8 +95,8 @@ static int keep_previous(const char *path)
 {
     char kept[PATH_MAX + 2], link_path[PATH_MAX + 16];
     snprintf(kept, sizeof kept, "%s~", path);
-    snprintf(link_path, sizeof link_path, "%s~%ld", path, (long)getpid());
-    unlink(link_path);
+    snprintf(link_path, sizeof link_path, "%s~new", path);
+    unlink(link_path); /* of a run that was killed */
     if (link(path, link_path)) return cli_copy_file(kept, path);
     int failed = rename(link_path, kept), number = errno;
     unlink(link_path); /* still there where both were names of one file */
@@ -168,13 +170,29 @@ static int save_bytes(cli_model_file *file, const void *bytes, size_t count, con
     return BROAD_OK;
 }
 
+/* All ranks have come to the same model, before it takes the place of one that some of them might still read. */
+static int check_ranks(const void *bytes, size_t count)
+{
+    enum { HALF = 0x3fffffff };
+    char hash[BROAD__HASH_TEXT];
+    if (cli_ranks() == 1) return BROAD_OK;
+    broad__hash_text(hash, bytes, count);
+    int own = (int)(strtoull(hash + strlen(hash) - 8, NULL, 16) & HALF);
+    int most = cli_ranks_most(own), least = HALF - cli_ranks_most(HALF - own);
+    if (most == least) return BROAD_OK;
+    return cli_fail(BROAD_FAILED,
+                    "the ranks came to different models, so nothing was saved: give all of them the same version of "
+                    "broad, the same files and the same kind of processor");
+}
+
 int cli_model_file_save(cli_model_file *file, const broad_model *model, int compact, const broad_stats *stats)
 {
     void *bytes = NULL;
     size_t count = 0;
     broad__profile_span span = broad__profile_start();
     int status = broad_model_to_memory(&bytes, &count, model, compact ? BROAD_FILE_COMPACT : BROAD_FILE_FULL);
-    if (!status) status = save_bytes(file, bytes, count, stats);
+    if (!status) status = check_ranks(bytes, count);
+    if (!status && cli_writes()) status = save_bytes(file, bytes, count, stats);
     broad__profile_stop(span, BROAD__STAGE_SAVE, 0, (double)count);
     broad_free(bytes);
     return status;

@@ -150,10 +150,11 @@ static int grow_in_parts(cli_run *run)
         const broad_model *model = broad_trainer_model(run->trainer);
         size_t last = done;
         done = broad_model_layers(model) - before;
-        if (broad_model_outcome(model) != BROAD_OUTCOME_STOPPED || cli_interrupted() || done == last) return BROAD_OK;
+        int over = cli_interrupted_any() || broad_model_outcome(model) != BROAD_OUTCOME_STOPPED;
+        if (over || done == last) return BROAD_OK;
         status = cli_run_save(run, model, NULL);
         if (status) return status;
-        if (cli_interrupted()) return BROAD_OK;
+        if (cli_interrupted_any()) return BROAD_OK;
     }
 }
 

@@ -120,12 +120,12 @@ BROAD_API void broad_free(void *block); /* frees a plain block that a function h
 /*
  * The networks: which nodes they have, how candidate layers are selected and where the output weights come from.
  *
- *            nodes                        selection                     output weights
- *   rvfl     inputs + hidden nodes        none                          joint
- *   bls      feature groups + nodes       none                          joint
- *   brls     feature groups + layers      none, gcv                     chain or joint
- *   bscrls   feature groups + layers      gcv, residual, loo, operator  chain or joint
- *   scn      hidden nodes, in blocks      output, gcv                   chain, window or joint; gcv: chain
+ *              nodes                        selection                     output weights
+ *     rvfl     inputs + hidden nodes        none                          joint
+ *     bls      feature groups + nodes       none                          joint
+ *     brls     feature groups + layers      none, gcv                     chain or joint
+ *     bscrls   feature groups + layers      gcv, residual, loo, operator  chain or joint
+ *     scn      hidden nodes, in blocks      output, gcv                   chain, window or joint; gcv: chain
  */
 typedef enum broad_kind {
     BROAD_KIND_BSCRLS,
@@ -175,6 +175,12 @@ typedef enum broad_feature_weights {
 /* Whether feature nodes are drawn with a metric learned from the rows; auto: where rows that it has not seen say so. */
 typedef enum broad_learned { BROAD_LEARNED_AUTO, BROAD_LEARNED_YES, BROAD_LEARNED_NO } broad_learned;
 /* How long preset auto may look for good nodes. */
+/* Where training computes. Results agree up to rounding; with BROAD_DEVICE_CPU they have the same bits everywhere. */
+typedef enum broad_device {
+    BROAD_DEVICE_CPU, /* the processor                                                                     */
+    BROAD_DEVICE_CUDA /* a GPU, by libbroad-cuda.so: sums over the rows, and large matrices                */
+} broad_device;
+
 typedef enum broad_effort { BROAD_EFFORT_FAST, BROAD_EFFORT_NORMAL, BROAD_EFFORT_THOROUGH } broad_effort;
 /* What is known of the metric that feature nodes were drawn with. */
 typedef enum broad_metric_form {
@@ -342,12 +348,41 @@ typedef struct broad_progress {
  */
 typedef int (*broad_progress_function)(const broad_progress *progress, void *context);
 
+/*
+ * Ranks: processes that make one call together, on one machine or on several.
+ *
+ * Each rank makes the same calls in the same order, with the same rows, models and options; threads may differ. Passes over
+ * many rows are shared out, and what they come to crosses the ranks in a fixed order of additions, so that every rank gets
+ * the result that one process alone would get, to the last bit. A rank holds the rows' nodes and residuals of its own
+ * share alone. Whether to stop is decided together: what any rank's progress function asks for ends the call on all of them.
+ *
+ * Its functions are called on the thread that made the call. Each returns 0, or another number if it failed, which ends the
+ * call with BROAD_IO; a process that fails alone must end the others itself, since they wait for it. The library copies
+ * nothing of the struct: it must stay as it is as long as a trainer or a call uses it. broad_mpi_comm() of <broad/mpi.h>
+ * fills one in for MPI.
+ */
+typedef struct broad_comm {
+    size_t size;
+    size_t rank, ranks; /* this process, from 0, and how many there are */
+    void *context;      /* what its functions are given */
+    /* `count` bytes to another rank, and from it; messages between two ranks arrive in the order in which they were sent.
+     * Sending may wait until the other receives. */
+    int (*send)(void *context, size_t to, const void *bytes, size_t count);
+    int (*receive)(void *context, size_t from, void *bytes, size_t count);
+    /* `count` bytes from rank `from` to all others; called by all. NULL: by the two above. */
+    int (*broadcast)(void *context, size_t from, void *bytes, size_t count);
+} broad_comm;
+
+BROAD_API void broad_comm_init_sized(broad_comm *out, size_t size); /* one rank, no functions */
+static inline void broad_comm_init(broad_comm *out) { broad_comm_init_sized(out, sizeof *out); }
+
 /* How a call runs, with no influence on its result. NULL in place of one: the defaults. */
 typedef struct broad_run_options {
     size_t size;
     size_t threads; /* 0: one per processor */
     broad_progress_function progress;
     void *progress_context;
+    const broad_comm *comm; /* ranks that make the call together; NULL: this process alone */
 } broad_run_options;
 
 BROAD_API void broad_run_options_init_sized(broad_run_options *out, size_t size);
@@ -436,6 +471,8 @@ typedef struct broad_options {
     double penalty;       /* BROAD_SUPERVISE_GCV: how often each degree of freedom counts; 1: plain cross-validation */
     broad_learned metric; /* of random and sampled feature nodes */
     broad_effort effort;
+    const broad_comm *comm; /* ranks that train together; NULL: this process alone. Not part of the model */
+    broad_device device;    /* not part of the model */
 } broad_options;
 
 BROAD_API void broad_options_init_sized(broad_options *out, size_t size);
@@ -1286,6 +1323,7 @@ typedef struct broad_eval_options {
     size_t threads; /* 0: one per processor */
     broad_progress_function progress;
     void *progress_context;
+    const broad_comm *comm; /* ranks that make the call together; NULL: this process alone */
 } broad_eval_options;
 
 BROAD_API void broad_eval_options_init_sized(broad_eval_options *out, size_t size);
@@ -1452,6 +1490,30 @@ static inline void broad_plan_init(broad_plan *out) { broad_result_init(out, siz
 BROAD_API int broad_plan_run(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows,
                              size_t inputs, size_t outputs);
 
+/* What it is for several ranks (broad_comm): work, memory and messages of one of them. Seconds follow from the speed of the
+ * machines and of the network; `broad plan` computes them. */
+typedef struct broad_ranks_plan {
+    size_t size;
+    double ranks;          /* that own rows; others would have nothing to do */
+    double rows;           /* of the rank that has most */
+    int divided;           /* passes over the rows are shared out; otherwise every rank does all of the work */
+    double flops_rows;     /* of that rank: work on rows */
+    double flops_same;     /* work that every rank does, such as the weights of a layer, joint weights and trials */
+    double bytes_rows;     /* memory: nodes and residuals of its rows */
+    double bytes_sums;     /* and the sums */
+    double sums;           /* numbers that cross ranks in the pass of a layer */
+    double messages_layer; /* that rank 0 receives or sends on for a layer after the first */
+    double bytes_layer;    /* and their bytes */
+    double bytes_first;    /* the same for the first layer */
+    double bytes_total;    /* of all layers */
+    double steps_layer;    /* messages that wait for each other in a layer */
+} broad_ranks_plan;
+
+static inline void broad_ranks_plan_init(broad_ranks_plan *out) { broad_result_init(out, sizeof *out); }
+/* For fitting `options` to data of this size; what options->comm says is not looked at. */
+BROAD_API int broad_plan_ranks(broad_ranks_plan *out, const broad_options *options, size_t rows, size_t inputs,
+                               size_t outputs, size_t ranks);
+
 /* ---- the certificate ------------------------------------------------------------------------------------------- */
 
 typedef struct broad_verdict {
@@ -1525,6 +1587,9 @@ BROAD_API int broad_picture_decode(broad_picture **out, const void *bytes, size_
 /* As the bytes of a file, for broad_free(). Equal pictures give equal bytes. quality: 1 to 100. */
 BROAD_API int broad_picture_jpeg(void **out, size_t *out_bytes, const broad_picture *picture, int quality);
 BROAD_API int broad_picture_png(void **out, size_t *out_bytes, const broad_picture *picture);
+/* A small JPEG, made quickly: the longer side has at most `side` pixels. For broad_free(). */
+BROAD_API int broad_picture_thumbnail(void **out, size_t *out_bytes, const broad_picture *picture, size_t side,
+                                      int quality);
 /* With the same proportions and a longer side of at most `side`. */
 BROAD_API int broad_picture_fit(broad_picture **out, const broad_picture *picture, size_t side);
 /* A part that lies inside of it. */
@@ -1626,6 +1691,20 @@ static inline void broad_speed_init(broad_speed *out) { broad_result_init(out, s
 /* Measures for about a second with this many threads (0: one per processor). quick not 0: peak and read of one thread
  * alone, in less than a tenth of that; the rest is 0. */
 BROAD_API int broad_machine_measure(broad_speed *out, size_t threads, int quick);
+
+/* The GPU that BROAD_DEVICE_CUDA stands for. */
+typedef struct broad_gpu {
+    size_t size;
+    char name[128];
+    size_t devices;           /* of the machine */
+    size_t memory, available; /* bytes */
+    double gigaflops;         /* of a large product in double precision; 0: not measured */
+    double gigabytes;         /* read and written per second by a copy in its memory; 0: not measured */
+} broad_gpu;
+
+static inline void broad_gpu_init(broad_gpu *out) { broad_result_init(out, sizeof *out); }
+/* Loads libbroad-cuda.so. Fails with BROAD_FAILED where there is no GPU, or no such library; the message says which. */
+BROAD_API int broad_gpu_inspect(broad_gpu *out, int measure);
 
 /* ---- compatibility with 0.1 -------------------------------------------------------------------------------------- */
 

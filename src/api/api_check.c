@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "comm/comm.h"
 #include "model/preset.h"
 
 enum {
@@ -71,7 +72,7 @@ int broad__training_options_take(broad_options *full, const broad_options *given
     broad__options_default(full);
     int status = broad__options_take(full, sizeof *full, given, "broad_options");
     if (status == BROAD_OK && given) set_older_metric(full, given);
-    return status;
+    return status == BROAD_OK ? broad__comm_check(full->comm) : status;
 }
 
 void broad_result_init(void *out, size_t size)
@@ -87,16 +88,25 @@ void broad_run_options_init_sized(broad_run_options *out, size_t size)
     if (out) broad__options_give(out, size, &full, sizeof full);
 }
 
+void broad_comm_init_sized(broad_comm *out, size_t size)
+{
+    broad_comm full = {.size = sizeof full, .ranks = 1};
+    if (out) broad__options_give(out, size, &full, sizeof full);
+}
+
 void broad__training_begin(broad__training *training, const char *stage, const broad_options *run)
 {
     *training = (broad__training){.scope = broad__profile_enter(run->profile)};
     training->watch =
         (broad__watch){.state = {.stage = stage}, .progress = run->progress, .context = run->progress_context};
     training->before = broad__watch_enter(&training->watch);
+    training->comm_before = broad__comm_enter(run->comm);
+    if (broad__comm_ranks() > 1) training->watch.agree = broad__comm_most;
 }
 
 int broad__training_end(const broad__training *training, int status)
 {
+    broad__comm_leave(training->comm_before);
     broad__watch_leave(training->before);
     broad__profile_leave(training->scope);
     return status;
@@ -106,16 +116,20 @@ int broad__call_begin(broad__call *call, const char *stage, const broad_run_opti
 {
     *call = (broad__call){.run = {.size = sizeof call->run}};
     int status = broad__options_take(&call->run, sizeof call->run, run, "broad_run_options");
+    if (status == BROAD_OK) status = broad__comm_check(call->run.comm);
     if (status < 0) return status;
     call->watch = (broad__watch){
         .state = {.stage = stage}, .progress = call->run.progress, .context = call->run.progress_context};
     call->before = broad__watch_enter(&call->watch);
+    call->comm_before = broad__comm_enter(call->run.comm);
+    if (broad__comm_ranks() > 1) call->watch.agree = broad__comm_most;
     return BROAD_OK;
 }
 
 int broad__call_end(const broad__call *call, int status)
 {
     status = broad__watch_check(status);
+    broad__comm_leave(call->comm_before);
     broad__watch_leave(call->before);
     return status;
 }

@@ -36,6 +36,7 @@ typedef struct broad__training {
     broad__profile_scope scope;
     broad__watch watch;
     broad__watch *before;
+    const broad_comm *comm_before;
 } broad__training;
 
 void broad__training_begin(broad__training *training, const char *stage, const broad_options *run);
@@ -46,6 +47,7 @@ typedef struct broad__call {
     broad_run_options run;
     broad__watch watch;
     broad__watch *before;
+    const broad_comm *comm_before;
 } broad__call;
 
 int broad__call_begin(broad__call *call, const char *stage, const broad_run_options *run); /* if it fails, no end */

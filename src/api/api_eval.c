@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "comm/comm.h"
 #include "compute/shards.h"
 #include "metric/metric.h"
 #include "model/kind.h"
@@ -28,7 +29,8 @@ int broad_predict(double *out, const broad_model *model, const double *x, size_t
     return broad__predict(out, model, x, rows, stride, 1);
 }
 
-static int predict_part(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
+/* `count` rows from `first` on, by this process. */
+static int predict_here(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
                         size_t threads)
 {
     const double *x = data->x + first * data->inputs;
@@ -38,6 +40,19 @@ static int predict_part(double *out, const broad_model *model, const broad_data 
     char reason[512];
     snprintf(reason, sizeof reason, "%s", broad_error_message());
     return broad__fail(status, "of the rows after the first %zu: %s", first, reason);
+}
+
+/* The same, shared out over the ranks of the call. */
+static int predict_part(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
+                        size_t threads)
+{
+    if (!broad__comm_divides(count)) return predict_here(out, model, data, first, count, threads);
+    size_t from, end, c = model->outputs;
+    broad__comm_own_rows(&from, &end, count);
+    int status = predict_here(out + from * c, model, data, first + from, end - from, threads);
+    int failed = broad__comm_most(status < 0);
+    if (status == BROAD_OK && failed) status = broad__fail(BROAD_FAILED, "another rank could not predict its rows");
+    return status == BROAD_OK ? broad__comm_share(out, count, c * sizeof *out) : status;
 }
 
 static int check_inputs(const broad_model *model, const broad_data *data)
@@ -54,8 +69,7 @@ int broad_predict_data(double *out, const broad_model *model, const broad_data *
     if (status == BROAD_OK) status = broad__call_begin(&call, "predict", run);
     if (status < 0) return status;
     broad__watch_part(0, data->rows, data->rows);
-    status = broad__predict(out, model, data->x, data->rows, data->inputs, call.run.threads);
-    return broad__call_end(&call, status);
+    return broad__call_end(&call, predict_part(out, model, data, 0, data->rows, call.run.threads));
 }
 
 int broad_predict_part(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
@@ -181,6 +195,7 @@ static int evaluate(broad_metrics *out, const broad_model *model, const broad_da
     run.threads = o->threads;
     run.progress = o->progress;
     run.progress_context = o->progress_context;
+    run.comm = o->comm;
     int status = broad__struct_check(out, sizeof *out, "broad_metrics");
     if (status == BROAD_OK) status = check_eval_options(o, model);
     if (status == BROAD_OK) status = broad__call_begin(&call, "eval", &run);
@@ -207,8 +222,12 @@ int broad_trainer_measure(broad_metrics *out, const broad_trainer *trainer, cons
     const broad_eval_options options = {.size = sizeof options};
     broad_metrics full = {.size = sizeof full};
     int status = broad__struct_check(out, sizeof *out, "broad_metrics");
-    if (status == BROAD_OK && has_residuals(trainer, data))
-        status = measure(&full, trainer->model, data, &options, &trainer->train);
+    if (status == BROAD_OK && has_residuals(trainer, data)) {
+        const broad_comm *before = broad__comm_enter(trainer->run.comm);
+        status = broad__residual_gather((broad__residual *)&trainer->train.residual);
+        broad__comm_leave(before);
+        if (status == BROAD_OK) status = measure(&full, trainer->model, data, &options, &trainer->train);
+    }
     give_metrics(out, status == BROAD_OK ? &full : &(broad_metrics){0});
     return status;
 }
@@ -235,8 +254,8 @@ static int evaluate_run(broad_metrics *out, const broad_model *model, const broa
     broad_run_options taken;
     broad_run_options_init(&taken);
     int status = broad__options_take(&taken, sizeof taken, run, "broad_run_options");
-    const broad_eval_options options = {sizeof options, level,          0,
-                                        taken.threads,  taken.progress, taken.progress_context};
+    const broad_eval_options options = {sizeof options,         level,     0, taken.threads, taken.progress,
+                                        taken.progress_context, taken.comm};
     return status < 0 ? status : evaluate(out, model, data, &options);
 }
 

@@ -8,6 +8,7 @@
 #include "model/train/correct.h"
 #include "model/train/output_weights.h"
 #include "model/train/plan.h"
+#include "model/train/plan_ranks.h"
 #include "model/train/prepare_photos.h"
 #include "model/train/train.h"
 #include "model/train/train_open.h"
@@ -179,6 +180,20 @@ size_t broad_stats_rows(const broad_stats *stats) { return stats ? stats->rows :
 void broad_stats_free(broad_stats *stats) { broad__stats_free(stats); }
 
 /* ---- planning -------------------------------------------------------------------------------------------------- */
+
+int broad_plan_ranks(broad_ranks_plan *out, const broad_options *options, size_t rows, size_t inputs, size_t outputs,
+                     size_t ranks)
+{
+    if (!out || !options) return broad__missing_argument("broad_plan_ranks");
+    broad_options full;
+    broad_ranks_plan plan;
+    int status = broad__struct_check(out, sizeof *out, "broad_ranks_plan");
+    if (status == BROAD_OK) status = broad__training_options_take(&full, options);
+    if (status == BROAD_OK) status = broad__kind_exists(full.kind);
+    if (status == BROAD_OK) status = broad__plan_ranks(&plan, &full, rows, inputs, outputs, ranks);
+    if (status == BROAD_OK) broad__result_give(out, &plan, sizeof plan);
+    return status;
+}
 
 int broad_plan_run(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
                    size_t outputs)

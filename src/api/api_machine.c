@@ -1,10 +1,13 @@
 /* What this machine has to offer, whether it computes what it should, and how fast. */
+#include <stdio.h>
+
 #include "api/api_check.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/cpu/kernels.h"
 #include "compute/cpu/self_test.h"
 #include "compute/device.h"
+#include "compute/device_choice.h"
 #include "compute/pool.h"
 #include "compute/speed.h"
 
@@ -32,6 +35,27 @@ int broad_machine_inspect(broad_machine *out, int test)
     int status = test ? self_test(&full) : BROAD_OK;
     broad__result_give(out, &full, sizeof full);
     return status;
+}
+
+int broad_gpu_inspect(broad_gpu *out, int measure)
+{
+    const char *reason = NULL;
+    broad__cuda_facts facts;
+    if (!out) return broad__missing_argument("broad_gpu_inspect");
+    int status = broad__struct_check(out, sizeof *out, "broad_gpu");
+    if (status < 0) return status;
+    const broad__cuda_plugin *plugin = broad__cuda_load(&reason);
+    if (!plugin) return broad__fail(BROAD_FAILED, "%s", reason);
+    status = plugin->inspect(&facts, measure);
+    if (status < 0) return status;
+    broad_gpu full = {.devices = facts.devices,
+                      .memory = facts.memory,
+                      .available = facts.available,
+                      .gigaflops = facts.gigaflops,
+                      .gigabytes = facts.gigabytes};
+    snprintf(full.name, sizeof full.name, "%s", facts.name);
+    broad__result_give(out, &full, sizeof full);
+    return BROAD_OK;
 }
 
 int broad_machine_measure(broad_speed *out, size_t threads, int quick)

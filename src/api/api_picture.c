@@ -105,6 +105,20 @@ int broad_picture_jpeg(void **out, size_t *out_bytes, const broad_picture *pictu
     return broad__write_jpeg(out, out_bytes, &picture->image, quality);
 }
 
+int broad_picture_thumbnail(void **out, size_t *out_bytes, const broad_picture *picture, size_t side, int quality)
+{
+    broad__image small = {0};
+    size_t width = 0, height = 0;
+    if (!out || !out_bytes || !picture) return broad__missing_argument("broad_picture_thumbnail");
+    const broad__image *whole = &picture->image;
+    broad__image_fit(&width, &height, whole->width, whole->height, side);
+    int as_it_is = width == whole->width && height == whole->height;
+    int status = as_it_is ? BROAD_OK : broad__image_resize(&small, whole, width, height);
+    if (status == BROAD_OK) status = broad__write_jpeg_quickly(out, out_bytes, as_it_is ? whole : &small, quality);
+    broad__image_free(&small);
+    return status;
+}
+
 int broad_picture_png(void **out, size_t *out_bytes, const broad_picture *picture)
 {
     if (!out || !out_bytes || !picture) return broad__missing_argument("broad_picture_png");

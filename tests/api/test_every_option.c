@@ -52,6 +52,7 @@ static const char *const values[][2] = {
     {"seed", "18446744073709551615"},
     {"threads", "2"},
     {"memory", "1G"},
+    {"device", "cuda"},
 };
 enum { BASE = sizeof base / sizeof base[0], VALUES = sizeof values / sizeof values[0] };
 

@@ -78,6 +78,7 @@ static void walk_basics(void)
     IS(-1, broad_enum_value, BROAD_ENUM_KIND, NULL);
     COMES_BACK(broad_result_init, NULL, 8);
     COMES_BACK(broad_run_options_init_sized, NULL, 8);
+    COMES_BACK(broad_comm_init_sized, NULL, 8);
     COMES_BACK(broad_options_init_sized, NULL, 8);
     COMES_BACK(broad_photo_options_init_sized, NULL, 8);
     COMES_BACK(broad_read_options_init_sized, NULL, 8);
@@ -367,6 +368,7 @@ static void walk_pictures(const broad_model *model)
     IS(NULL, broad_picture_bytes, NULL);
     REFUSED(broad_picture_decode, &picture, NULL, 1, 0);
     REFUSED(broad_picture_jpeg, &bytes, &count, NULL, 90);
+    REFUSED(broad_picture_thumbnail, &bytes, &count, NULL, 100, 90);
     REFUSED(broad_picture_png, &bytes, &count, NULL);
     REFUSED(broad_picture_fit, &picture, NULL, 8);
     REFUSED(broad_picture_crop, &picture, NULL, 0, 0, 1, 1);
@@ -389,6 +391,8 @@ static void walk_rest(const broad_model *model, const broad_data *data)
     IS(0, broad_stats_rows, NULL);
     COMES_BACK(broad_stats_free, NULL);
     REFUSED(broad_plan_run, NULL, &options, NULL, 1, 1, 1);
+    REFUSED(broad_plan_ranks, NULL, &options, 1, 1, 1, 1);
+    REFUSED(broad_plan_ranks, &(broad_ranks_plan){.size = sizeof(broad_ranks_plan)}, NULL, 1, 1, 1, 1);
     REFUSED(broad_verify, NULL, model, data, NULL);
     REFUSED(broad_profile_open, NULL);
     COMES_BACK(broad_profile_close, NULL);
@@ -397,6 +401,7 @@ static void walk_rest(const broad_model *model, const broad_data *data)
     REFUSED(broad_profile_stage, NULL, NULL, 0);
     REFUSED(broad_machine_inspect, NULL, 0);
     REFUSED(broad_machine_measure, NULL, 1, 1);
+    REFUSED(broad_gpu_inspect, NULL, 0);
 }
 
 /* Every name that stands before a bracket in a declaration with BROAD_API. */

@@ -17,7 +17,7 @@ from cli_test import SANITIZED, Case  # noqa: E402
 class Doctor(Case):
     def test_text(self):
         text = self.ok("doctor", "--quick").out
-        for label in ("broad", "processor", "memory", "temporary", "kernels", "self-test", "advice"):
+        for label in ("broad", "processor", "memory", "temporary", "kernels", "self-test", "devices", "ranks", "advice"):
             self.assertRegex(text, r"(?m)^%s +\S" % label)
         self.assertNotIn("GFLOP/s", text)
 
@@ -34,6 +34,10 @@ class Doctor(Case):
             for name in ("dgemm", "layer", "nodes", "gram"):
                 self.assertLess(speed[name]["one"], 1.3 * speed["peak"]["one"], name)
         self.assertTrue(0 <= speed["busy"] <= 1 and 0 <= speed["spread"] <= 1)
+        cpu = found["devices"][0]
+        self.assertEqual((cpu["name"], cpu["gflops"], cpu["bandwidth"]), ("cpu", speed["peak"]["all"], speed["read"]["all"]))
+        self.assertEqual(found["ranks"]["ranks"], 1)
+        self.assertEqual(found["ranks"]["possible"], found["ranks"]["mpi"] is not None)
 
     def test_threads(self):
         self.assertEqual(self.ok("doctor", "--json", "--threads", "1").json["speed"]["threads"], 1)

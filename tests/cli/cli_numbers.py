@@ -36,6 +36,11 @@ COLUMNS = {
     "constant": lambda r: 3.7,
     "rare": lambda r: float(r.random() < 0.05),
     "heavy": lambda r: r.choice([-1, 1]) * 10 ** r.uniform(-300, 300),
+    "integer": lambda r: float(2 ** 53 + r.randrange(20)),
+    "outlier": lambda r: r.choice([1e15, 1e100, -1e300]) if r.random() < 0.04 else r.gauss(0, 1),
+    # Made of the columns before it, where there are any: see Trial.row().
+    "copy": lambda r: r.gauss(0, 1),
+    "mean": lambda r: r.gauss(0, 1),
 }
 EXTREMES = [LARGE, -LARGE, 1e300, -1e100, 1e30, 5e-324, -0.0, 0.0, 1e18]
 
@@ -57,15 +62,23 @@ class Trial:
         if r.random() < 0.7: options += ["--preset", "paper", "--features", "2x5", "--enhance", "5x3"]
         else: options += ["--features", "2x8", "--enhance", "8x1"]
         options += ["--activation", ACTIVATIONS[self.seed % 6]]
-        if r.random() < 0.4: options += ["--lambda", r.choice(["0", "1e-10", "1e-3", "auto"])]
+        if r.random() < 0.4: options += ["--lambda", r.choice(["0", "1e-10", "1e-3", "auto", "1e300"])]
         if self.target != "class" and r.random() < 0.5: options += ["--scale-target", r.choice(["none", "standard"])]
         return options
+
+    def row(self):
+        cells = []
+        for name in self.names:
+            if name == "copy" and cells: cells.append(cells[0])
+            elif name == "mean" and cells: cells.append(sum(cell / len(cells) for cell in cells))
+            else: cells.append(float(COLUMNS[name](self.rng)))
+        return [repr(cell) for cell in cells]
 
     def write(self):
         r, lines = self.rng, ["%s,y" % ",".join("%s%d" % (n, i) for i, n in enumerate(self.names))]
         for i in range(40):
             y = "ab"[r.random() < 0.5] if self.target == "class" else repr(float(COLUMNS[self.target](r)))
-            lines.append(",".join([repr(float(COLUMNS[n](r))) for n in self.names] + [y]))
+            lines.append(",".join(self.row() + [y]))
         with open(self.path("t.csv"), "w") as out: out.write("\n".join(lines) + "\n")
         rows = list(itertools.product(EXTREMES, repeat=len(self.names)))
         with open(self.path("p.csv"), "w") as out:
@@ -90,7 +103,8 @@ class Trial:
         """Whether the fit succeeded."""
         self.write()
         fit = run("fit", self.path("t.csv"), "-o", self.path("m.broad"), "--threads", "1", *self.options)
-        if fit.code not in (0, 2, 65): self.fault("fit ended", fit)
+        singular = fit.code == 1 and "too small for these rows" in fit.err
+        if fit.code not in (0, 2, 65) and not singular: self.fault("fit ended", fit)
         if fit.code: return False
         verify = run("verify", self.path("m.broad"), self.path("t.csv"))
         if verify.code: self.fault("verify", verify)
@@ -100,10 +114,25 @@ class Trial:
         return True
 
 
+def test_singular(folder):
+    """Without a ridge, nodes that depend on each other: what was solved does not fit, and that is said."""
+    path = os.path.join(folder, "s.csv")
+    with open(path, "w") as out:
+        out.write("x,y\n" + "".join("%.4f,%s\n" % (i * 7919 % 101 / 17, "ab"[i * i % 7 > 3]) for i in range(23)))
+    words = "--kind scn --enhance 9x3 --scale rank --scale-target none --activation relu -q --lambda".split()
+    model = os.path.join(folder, "s.broad")
+    refused = run("fit", path, "-o", model, *words, "1e-16")
+    if refused.code != 1 or "too small for these rows" not in refused.err or os.path.exists(model):
+        return ["a ridge parameter of 1e-16 is not refused (%d): %s" % (refused.code, refused.err)]
+    fitted = run("fit", path, "-o", model, *words, "1e-6")
+    return [] if fitted.code == 0 and run("verify", model, path).code == 0 else ["what is advised does not help: " + fitted.err]
+
+
 def main():
     count, seed = [int(w) for w in sys.argv[2:4]] + [28, 1][len(sys.argv) - 2:]
     fitted, faults = 0, []
     with tempfile.TemporaryDirectory() as folder:
+        faults += test_singular(folder)
         for i in range(seed, seed + count):
             trial = Trial(folder, i)
             fitted += trial.run()

@@ -26,7 +26,7 @@ BROAD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("B
 SANITIZED = any(s in os.environ.get("BROAD_INSTRUMENTS", "") for s in ("address", "thread"))
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 COMMANDS = ["fit", "cv", "tune", "grow", "learn", "undo", "predict", "eval", "report", "info", "verify", "export",
-            "data", "demo", "render", "serve", "doctor", "version", "help"]
+            "data", "demo", "render", "serve", "plan", "doctor", "version", "help"]
 SMALL = ["--features", "2x5", "--enhance", "10x4"]
 LAYER_FIELDS = set("origin width first_row rows gamma mu bound norm_before norm_after ratio tested lambda range tries "
                    "relaxed test passed".split())

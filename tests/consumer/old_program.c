@@ -117,6 +117,7 @@ static void work(void)
              WITH(broad_class_metrics, of,
                   expect(broad_metrics_class(of, metrics, 0) == BROAD_USAGE, "a regression has no classes"));
              WITH(broad_target_metrics, of, (void)broad_metrics_target(of, metrics, 0)); broad_metrics_clear(metrics)));
+    WITH(broad_comm, comm, expect(comm->ranks == 1 && comm->rank == 0 && !comm->send, "one process is one rank"));
     WITH(broad_eval_options, options, options->threads = 1;
          WITH(broad_metrics, metrics, must(broad_eval_with(metrics, model, data, options), "eval with options");
               broad_metrics_clear(metrics)));
@@ -135,9 +136,13 @@ static void work(void)
     WITH(broad_options, options,
          WITH(broad_plan, plan, must(broad_plan_run(plan, options, NULL, 1000, 10, 2), "plan");
               expect(plan->rows == 1000, "the plan is another")));
+    WITH(broad_options, options,
+         WITH(broad_ranks_plan, plan, must(broad_plan_ranks(plan, options, 100000, 10, 2, 4), "plan of ranks");
+              expect(plan->ranks == 4, "the plan of ranks is another")));
     WITH(broad_machine, machine, must(broad_machine_inspect(machine, 0), "machine");
          expect(machine->processors > 0, "processors"));
     WITH(broad_speed, speed, must(broad_machine_measure(speed, 1, 1), "speed"));
+    WITH(broad_gpu, gpu, expect(broad_gpu_inspect(gpu, 0) == 0 || gpu->devices == 0, "the GPU"));
 }
 
 static void draw(void)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Programs in C are built and run; the examples' detectors keep to the protocol of --detector: tried with stand-ins for the packages they need, which are not
-to be had everywhere.
+to be had everywhere. What the programs print is what is stored in examples/output.
 
-Usage: test_examples.py PATH_OF_BROAD.
+Usage: test_examples.py PATH_OF_BROAD [--update]. --update stores what they print.
 """
 import json
 import os
 import pathlib
 import random
+import shutil
 import re
 import subprocess
 import sys
@@ -16,6 +17,11 @@ import unittest
 
 TOOL = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("BROAD_TOOL", "broad")).resolve()
 SOURCE = pathlib.Path(os.environ.get("BROAD_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import shown  # noqa: E402
+
+UPDATE = "--update" in sys.argv
 
 ULTRALYTICS = """
 print("a banner on standard output")
@@ -75,7 +81,13 @@ class Programs(unittest.TestCase):
         return out
 
     def output(self, name, *words):
-        return subprocess.run([self.program(name), *words], capture_output=True, text=True, check=True).stdout
+        return self.shown(name, words, subprocess.run([self.program(name), *words], capture_output=True, text=True, check=True).stdout)
+
+    def shown(self, name, words, printed, after=""):
+        """What was printed, compared with what is stored."""
+        command = " ".join([f"./{name}", *(word.name if isinstance(word, pathlib.Path) else word for word in words)])
+        shown.check(self, SOURCE / "examples" / f"{name}.c", command + after, printed, UPDATE)
+        return printed
 
     def ring(self):
         """A table of points inside and outside of a ring, with a column of noise."""
@@ -86,9 +98,9 @@ class Programs(unittest.TestCase):
         return path
 
     def test_named(self):
-        """There are ten, and the page on embedding shows each."""
+        """There are eleven, and the page on embedding shows each."""
         names = {path.name for path in (SOURCE / "examples").glob("*.c")}
-        self.assertEqual(len(names), 10)
+        self.assertEqual(len(names), 11)
         for page in ("docs/embedding.md", "examples/README.md"):
             text = (SOURCE / page).read_text(encoding="utf-8")
             self.assertEqual({name for name in names if name in text}, names, page)
@@ -102,9 +114,24 @@ class Programs(unittest.TestCase):
         self.assertRegex(self.output("grow", table), r"^80 nodes in 1 layer: accuracy 0\.9\d+ expected\n(.+\n){3}the certificate holds\n$")
         values = [float(line.split()[1]) for line in self.output("importance", table).splitlines()]
         self.assertTrue(values[0] > 0.2 and values[1] > 0.2 and abs(values[2]) < 0.1, values)
+        self.assertRegex(self.output("predict_row", model, "0.1", "0.2", "0.5"), "inside")
         wrong = subprocess.run([self.program("fit_table"), "not-there.csv", model], capture_output=True, text=True)
         self.assertEqual(wrong.returncode, 1)
         self.assertIn("fit_table: not-there.csv", wrong.stderr)
+
+    @unittest.skipUnless(shutil.which("mpirun") and shutil.which("mpicc"), "MPI is not installed")
+    def test_ranks(self):
+        """Two ranks write the model of one."""
+        table, out = self.ring(), pathlib.Path(self.folder.name, "fit_ranks")
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                           OMPI_MCA_rmaps_base_oversubscribe="1")
+        subprocess.run(["mpicc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", SOURCE / "include", SOURCE / "examples" / "fit_ranks.c",
+                        self.build / "libbroad-mpi.so", self.build / "libbroad.so", f"-Wl,-rpath,{self.build}", "-o", out], check=True)
+        models = []
+        for ranks in ("1", "2"):
+            models.append(pathlib.Path(self.folder.name, "ranks" + ranks))
+            subprocess.run(["mpirun", "-n", ranks, out, table, models[-1]], check=True, env=environment)
+        self.assertTrue(models[0].read_bytes() == models[1].read_bytes())
 
     def test_arrays(self):
         said = self.output("intervals")
@@ -119,6 +146,7 @@ class Programs(unittest.TestCase):
     def test_train_arrays(self):
         model = pathlib.Path(self.folder.name, "ring.broad")
         done = subprocess.run([self.program("train_arrays"), model], capture_output=True, text=True, check=True)
+        self.shown("train_arrays", [model], done.stdout)
         self.assertRegex(done.stdout, r"^800 rows, accuracy 0\.9[0-9]+ on new ones\n0 blocks left\n$")
         self.assertIn("joint weights", done.stderr)
         told = json.loads(subprocess.run([TOOL, "info", model, "--json"], capture_output=True, check=True).stdout)
@@ -131,7 +159,7 @@ class Programs(unittest.TestCase):
                        capture_output=True)
         program = self.program("photo_from_memory")
         done = subprocess.run([program, model, "80", "60"], input=bytes(80 * 60 * 3), capture_output=True, check=True)
-        lines = done.stdout.decode().splitlines()
+        lines = self.shown("photo_from_memory", [model, "80", "60"], done.stdout.decode(), " < black.rgb").splitlines()
         self.assertEqual(lines[0], "not like the training photos")
         self.assertAlmostEqual(sum(float(line.split()[1]) for line in lines[1:]), 1, 2)
         short = subprocess.run([program, model, "80", "60"], input=bytes(99), capture_output=True)
@@ -176,4 +204,4 @@ class Smallest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
+    unittest.main(argv=sys.argv[:1])

@@ -102,6 +102,7 @@ class Transcripts(unittest.TestCase):
         (cls.folder / "bin" / "broad").symlink_to(BROAD)
         cls.spirals = cls.run_words("broad demo --what spirals")
         cls.photos = cls.run_words("broad demo")
+        cls.notes = cls.said.splitlines()
 
     @classmethod
     def tearDownClass(cls):
@@ -113,6 +114,7 @@ class Transcripts(unittest.TestCase):
                               env=cls.environment, check=False)
         if done.returncode:
             raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stderr}")
+        cls.said = done.stderr
         return done.stdout
 
     def assert_same(self, shown, printed):
@@ -145,6 +147,7 @@ class Transcripts(unittest.TestCase):
     def test_demo(self):
         """And the commands for photos, on its photos."""
         self.compare("README.md", block("README.md", "photos  "), self.photos)
+        self.assertEqual(len(self.notes), len(set(self.notes)), self.notes)  # nothing is noted twice
         for name in ("photos", "new"):
             (self.folder / name).symlink_to(self.folder / "broad-demo" / name)
         for command in block("README.md", "broad fit photos/").splitlines():
@@ -152,6 +155,13 @@ class Transcripts(unittest.TestCase):
                 self.correct_a_photo()
             self.run_words(command)
         self.assertTrue((self.folder / "report" / "report.html").is_file())
+
+    def test_five_minutes(self):
+        """Every part of the output that the page shows."""
+        shown = [text for _, language, text in parts("docs/five-minutes.md") if not language]
+        self.assertEqual(len(shown), 6)
+        for text in shown:
+            self.compare("docs/five-minutes.md", text, self.photos)
 
     def correct_a_photo(self):
         """What a person does between the report and the correction."""

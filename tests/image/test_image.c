@@ -195,6 +195,19 @@ static void write_and_read_back(void **state)
     }
 }
 
+static void assert_same_picture(const void *one, size_t one_count, const void *other, size_t other_count)
+{
+    broad__image a = {0}, b = {0};
+    broad__decode_options options;
+    broad__decode_options_init(&options);
+    assert_ok(broad__decode(&a, NULL, one, one_count, &options));
+    assert_ok(broad__decode(&b, NULL, other, other_count, &options));
+    assert_int_equal(a.width, b.width);
+    assert_memory_equal(a.pixels, b.pixels, a.width * a.height * 3);
+    broad__image_free(&a);
+    broad__image_free(&b);
+}
+
 static void write_quality(void **state)
 {
     (void)state;
@@ -205,6 +218,10 @@ static void write_quality(void **state)
     assert_ok(broad__write_jpeg(&poor, &poor_count, &image, 20));
     assert_true(good_count > 3 * poor_count);
     assert_true(good_count > 40000); /* more than the buffer begins with */
+    broad__free(poor);
+    assert_ok(broad__write_jpeg_quickly(&poor, &poor_count, &image, 95));
+    assert_same_picture(good, good_count, poor, poor_count);
+    assert_true(poor_count > good_count);
     broad__free(good);
     broad__free(poor);
     assert_fails(broad__write_jpeg(&good, &good_count, &image, 0), BROAD_USAGE, "quality of 0");

@@ -25,7 +25,7 @@ typedef struct buffer {
 typedef struct write_job {
     buffer to;
     const broad__image *image;
-    int quality;
+    int quality, quickly;
     int status;
     png_structp png;
     png_infop info;
@@ -172,7 +172,7 @@ static int jpeg_encode(write_job *job)
     codec->in_color_space = JCS_RGB;
     jpeg_set_defaults(codec);
     jpeg_set_quality(codec, job->quality, TRUE);
-    codec->optimize_coding = TRUE;
+    codec->optimize_coding = !job->quickly;
     jpeg_start_compress(codec, TRUE);
     while (codec->next_scanline < codec->image_height) {
         JSAMPLE *row = image->pixels + (size_t)codec->next_scanline * image->width * 3;
@@ -182,7 +182,7 @@ static int jpeg_encode(write_job *job)
     return BROAD_OK;
 }
 
-int broad__write_jpeg(void **out, size_t *out_bytes, const broad__image *image, int quality)
+static int write_jpeg(void **out, size_t *out_bytes, const broad__image *image, int quality, int quickly)
 {
     if (quality < 1 || quality > 100)
         return broad__fail(BROAD_USAGE, "a JPEG quality of %d: give 1 (small) to 100 (good)", quality);
@@ -193,6 +193,7 @@ int broad__write_jpeg(void **out, size_t *out_bytes, const broad__image *image, 
     if (!job) return BROAD_NO_MEMORY;
     job->image = image;
     job->quality = quality;
+    job->quickly = quickly;
     job->jpeg.client_data = job;
     job->jpeg.err = jpeg_std_error(&job->errors);
     job->errors.error_exit = on_jpeg_error;
@@ -202,4 +203,14 @@ int broad__write_jpeg(void **out, size_t *out_bytes, const broad__image *image, 
     int status = jpeg_encode(job);
     jpeg_destroy_compress(&job->jpeg);
     return hand_over(out, out_bytes, job, status);
+}
+
+int broad__write_jpeg(void **out, size_t *out_bytes, const broad__image *image, int quality)
+{
+    return write_jpeg(out, out_bytes, image, quality, 0);
+}
+
+int broad__write_jpeg_quickly(void **out, size_t *out_bytes, const broad__image *image, int quality)
+{
+    return write_jpeg(out, out_bytes, image, quality, 1);
 }
