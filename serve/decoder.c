@@ -15,7 +15,8 @@
 #include "serve/sandbox.h"
 
 enum { QUALITY_THUMBNAIL = 78, QUALITY_VIEW = 88, MESSAGE_BYTES = 256, OWN_SOCKET = 3, JPEG_MOST = 32 << 20 };
-static const double SECONDS_MOST = 30; /* for one photo */
+static const double SECONDS_MOST = 30;  /* for one photo */
+static const double SECONDS_FIRST = 10; /* for the first of a process, which may have been born unable to work */
 
 /* Both ends are the same program, so plain structs are the protocol. What the child says is checked all the same. */
 typedef struct question {
@@ -221,13 +222,13 @@ static int start(serve_decoder *decoder, serve_model *model)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-        return cli_fail(BROAD_FAILED, "a process that decodes photos cannot be started: %s", strerror(errno));
+        return cli_fail(BROAD_NO_MEMORY, "a process that decodes photos cannot be started: %s", strerror(errno));
     pid_t process = fork();
     if (process == 0) live(pair[1], model);
     close(pair[1]);
     if (process < 0) {
         close(pair[0]);
-        return cli_fail(BROAD_FAILED, "a process that decodes photos cannot be started: %s", strerror(errno));
+        return cli_fail(BROAD_NO_MEMORY, "a process that decodes photos cannot be started: %s", strerror(errno));
     }
     *decoder = (serve_decoder){.process = process, .socket = pair[0], .model = serve_model_hold(model)};
     return BROAD_OK;
@@ -291,21 +292,38 @@ static int has_ended(const serve_decoder *decoder)
     return waitid(P_PID, (id_t)decoder->process, &how, WEXITED | WNOHANG | WNOWAIT) == 0 && how.si_pid != 0;
 }
 
+/* 0: it has answered. */
+static int exchange(answer *said, serve_decoder *decoder, const question *asked, const serve_source *source,
+                    double until)
+{
+    if (asked->from_file) lseek(source->file, 0, SEEK_SET);
+    if (send_question(decoder->socket, asked, source->file, until)) return -1;
+    if (source->bytes && send_all(decoder->socket, source->bytes, source->count, until)) return -1;
+    return receive_all(decoder->socket, said, sizeof *said, until);
+}
+
+/* A process that is forked while other threads work may inherit a lock that one of them held, and wait for ever. What a
+   new one does not answer in time is therefore asked of a second one before the photo is blamed. */
 int serve_decoder_ask(serve_sight *out, serve_decoder *decoder, serve_model *model, serve_work work, size_t side,
                       size_t output, const serve_source *source)
 {
     answer said;
-    memset(out, 0, sizeof *out);
-    if (decoder->process && (decoder->model != model || has_ended(decoder))) serve_decoder_close(decoder);
-    int status = decoder->process ? BROAD_OK : start(decoder, model);
-    if (status) return status;
     const question asked = {
         .work = work, .side = side, .output = output, .bytes = source->count, .from_file = !source->bytes};
-    double until = broad__seconds() + SECONDS_MOST;
-    if (send_question(decoder->socket, &asked, source->file, until) ||
-        (source->bytes && send_all(decoder->socket, source->bytes, source->count, until)) ||
-        receive_all(decoder->socket, &said, sizeof said, until))
-        return fail_lost(decoder, until);
+    memset(out, 0, sizeof *out);
+    if (decoder->process && (decoder->model != model || has_ended(decoder))) serve_decoder_close(decoder);
+    int is_new = !decoder->process, status = is_new ? start(decoder, model) : BROAD_OK;
+    if (status) return status;
+    double until = broad__seconds() + (is_new ? SECONDS_FIRST : SECONDS_MOST);
+    int lost = exchange(&said, decoder, &asked, source, until);
+    if (lost && is_new && is_late(until) && !last_moment) {
+        serve_decoder_close(decoder);
+        status = start(decoder, model);
+        if (status) return status;
+        until = broad__seconds() + SECONDS_MOST;
+        lost = exchange(&said, decoder, &asked, source, until);
+    }
+    if (lost) return fail_lost(decoder, until);
     said.message[sizeof said.message - 1] = 0;
     if (said.status) return cli_fail(said.status == BROAD_NO_MEMORY ? BROAD_BAD_DATA : said.status, "%s", said.message);
     return take(out, decoder, &said, until) ? fail_lost(decoder, until) : BROAD_OK;

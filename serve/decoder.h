@@ -39,7 +39,7 @@ typedef struct serve_source {
     int file;
 } serve_source;
 
-/* BROAD_BAD_DATA: this photo cannot be used, with the reason. `model` may be NULL. */
+/* BROAD_BAD_DATA: this photo cannot be used, with the reason; BROAD_NO_MEMORY: not now. `model` may be NULL. */
 int serve_decoder_ask(serve_sight *out, serve_decoder *decoder, serve_model *model, serve_work work, size_t side,
                       size_t output, const serve_source *source);
 void serve_decoders_hurry(void); /* from now on a decoder has a second left for its photo: BROAD_INTERRUPTED */

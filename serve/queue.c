@@ -108,6 +108,9 @@ static void judge_photo(serve_queue *queue, int64_t id, serve_decoder *decoder)
     if (status) snprintf(outcome.reason, sizeof outcome.reason, "%s", broad_error_message());
     if (source.file >= 0) close(source.file);
     give_result(queue, &outcome);
+    if (status != BROAD_NO_MEMORY || queue->over) return;
+    nanosleep(&(struct timespec){.tv_sec = RETRY_SECONDS}, NULL);
+    serve_queue_again(queue);
 }
 
 /* 0: none waits. The lock of the queue is held. */

@@ -39,13 +39,13 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def wait_for(what, seconds=20):
+def wait_for(what, seconds=20, pause=0.02):
     end = time.time() + seconds * SLOW
     while time.time() < end:
         value = what()
         if value:
             return value
-        time.sleep(0.02)
+        time.sleep(pause)
     raise AssertionError("it did not happen within %d s" % seconds)
 
 
@@ -435,6 +435,28 @@ class Session(unittest.TestCase):
         self.assertFalse([n for n in os.listdir(s.folder + "/photos") if not re.fullmatch("[0-9a-f]{32}", n)])
         self.assertEqual(s.post("judge", b"GIF89a....", 422)["error"]["status"], "bad_data")
         self.assertEqual(s.post("photos?name=empty", b"", 400)["error"]["status"], "usage")
+
+    def test_decoder_born_stuck(self):
+        """A new decoder that does not answer is replaced, and the photo is not blamed."""
+        s = Server("stuck")
+        try:
+            for attempt in range(10):
+                before = set(s.decoders())
+                for number in before:
+                    os.kill(number, signal.SIGKILL)
+                s.add(png(4000, 4000, (bytes([0]) + bytes([60 + attempt, 90, 120]) * 4000) * 4000), "large.png")
+                number = wait_for(lambda: next(iter(set(s.decoders()) - before), None), pause=0)
+                os.kill(number, signal.SIGSTOP)
+                if s.get("status")["counts"]["waiting"]:
+                    break
+                os.kill(number, signal.SIGKILL)
+            else:
+                self.fail("no decoder was stopped before it had answered")
+            s.settle()
+            self.assertEqual(s.get("status")["counts"]["unreadable"], 0)
+            self.assertNotIn(number, s.decoders())
+        finally:
+            s.end()
 
     def test_script_in_exif(self):
         s, evil = self.server, "<script>alert(1)</script>"
