@@ -95,12 +95,12 @@ BROAD_API const char *broad_status_text(int status); /* "bad data" */
 /* Of this header; compare BROAD_VERSION_NUMBER with #if. Until 1.0 programs and libraries of one minor version fit
  * together. */
 #define BROAD_VERSION_MAJOR 0
-#define BROAD_VERSION_MINOR 1
+#define BROAD_VERSION_MINOR 2
 #define BROAD_VERSION_PATCH 0
 #define BROAD_VERSION_NUMBER (BROAD_VERSION_MAJOR * 1000000 + BROAD_VERSION_MINOR * 1000 + BROAD_VERSION_PATCH)
 
 /* Of the library in use. */
-BROAD_API const char *broad_version(void); /* "0.1.0" */
+BROAD_API const char *broad_version(void); /* "0.2.0" */
 BROAD_API int broad_version_number(void);  /* as BROAD_VERSION_NUMBER */
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
