@@ -42,8 +42,8 @@ const cli_reason *cli_metric_reason(const broad_model *model)
                           "none was wanted"},
         [WHY_IMPOSSIBLE] = {"nodes of this kind have none", "nodes of this kind have none"},
         [WHY_UNPROVED] =
-            {"none was seen to predict rows better that it did not know; few rows, or too little time, show "
-             "nothing",
+            {"none predicted rows that it had not seen better by more than chance; with few rows, or little time, "
+             "none can be told from chance",
              "none proved better on rows it had not seen"},
     };
     return &reasons[why_metric(model)];
