@@ -102,7 +102,8 @@ static void apply_plain(double *out, const broad__scaling *s, const double *x, s
         double *to = out + i * s->inputs;
         const double *from = x + i * stride;
         if (i + AHEAD < rows) bring_near(from + AHEAD * stride, s->inputs);
-        int told = s->fill && to == from && !broad__all_within(from, s->inputs, INFINITY); /* in place there is one try */
+        int told =
+            s->fill && to == from && !broad__all_within(from, s->inputs, INFINITY); /* in place there is one try */
         if (told || (!apply_known(to, s, from) && s->fill)) apply_filled(to, s, from);
     }
 }

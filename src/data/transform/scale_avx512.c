@@ -4,8 +4,7 @@
 
 #include "data/transform/scale_body.h"
 
-int broad__scale_numbers_avx512(double *to, const double *from, const double *shift, const double *factor,
-                                size_t count)
+int broad__scale_numbers_avx512(double *to, const double *from, const double *shift, const double *factor, size_t count)
 {
     return broad__scale_numbers(to, from, shift, factor, count);
 }
