@@ -18,7 +18,7 @@
 /* Rows that come piece by piece, in order. */
 typedef struct broad__ranking {
     size_t classes, step, most, count; /* every step-th row; how many there will be; those kept so far */
-    size_t released;                   /* of those, the ones whose memory was given back */
+    size_t released;                   /* of those, the ones whose memory was released */
     broad__spill *spill;               /* where they lie; NULL: in memory. Not owned */
     double *odds;                      /* class by class, `most` each */
     uint32_t *truth;
