@@ -224,8 +224,10 @@ int broad_trainer_measure(broad_metrics *out, const broad_trainer *trainer, cons
     int status = broad__struct_check(out, sizeof *out, "broad_metrics");
     if (status == BROAD_OK && has_residuals(trainer, data)) {
         const broad_comm *before = broad__comm_enter(trainer->run.comm);
-        status = broad__residual_gather((broad__residual *)&trainer->train.residual);
+        broad__residual *residual = (broad__residual *)&trainer->train.residual;
+        status = broad__residual_gather(residual);
         broad__comm_leave(before);
+        broad__residual_forget(residual); /* what layers are computed with makes room for the measures */
         if (status == BROAD_OK) status = measure(&full, trainer->model, data, &options, &trainer->train);
     }
     give_metrics(out, status == BROAD_OK ? &full : &(broad_metrics){0});

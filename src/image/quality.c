@@ -1,7 +1,9 @@
 #include "image/quality.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "broad/broad.h"
@@ -16,21 +18,46 @@ enum {
 };
 static const double BLURRED = 0.55;
 
-/* Differences along one direction: `lines` of them, `along` apart, each of `length` pixels that are `step` apart. */
-static double blur_along(const unsigned char *grey, size_t lines, size_t along, size_t length, size_t step)
+typedef struct differences {
+    uint64_t all, lost;
+} differences;
+
+/* Of `count` pairs of neighbours, side by side, and of the ends of the windows around them. */
+static void add_differences(differences *sums, const unsigned char *here, const unsigned char *next,
+                            const unsigned char *behind, const unsigned char *ahead, size_t count)
 {
-    double all = 0, lost = 0;
-    if (length < WINDOW + 2) return 0;
-    for (size_t line = 0; line < lines; line++) {
-        const unsigned char *at = grey + line * along;
-        for (size_t i = HALF; i + HALF + 1 < length; i++) {
-            int here = abs(at[(i + 1) * step] - at[i * step]) * WINDOW;
-            int after = abs(at[(i + 1 + HALF) * step] - at[(i - HALF) * step]); /* of two means, times WINDOW */
-            all += here;
-            if (here > after) lost += here - after;
+    enum { STRETCH = 1 << 16 }; /* whose sums fit in 32 bits */
+    for (size_t first = 0; first < count; first += STRETCH) {
+        unsigned all = 0, lost = 0;
+        for (size_t i = first; i < broad__min(first + STRETCH, count); i++) {
+            int change = abs(next[i] - here[i]) * WINDOW;
+            int after = abs(ahead[i] - behind[i]); /* of two means, times WINDOW */
+            all += (unsigned)change;
+            lost += (unsigned)(change > after ? change - after : 0);
         }
+        sums->all += all;
+        sums->lost += lost;
     }
-    return all > 0 ? 1 - lost / all : 1;
+}
+
+static double blur_of(differences sums) { return sums.all > 0 ? 1 - (double)sums.lost / (double)sums.all : 1; }
+
+static double blur_across(const unsigned char *grey, size_t width, size_t height)
+{
+    differences sums = {0};
+    if (width < WINDOW + 2) return 0;
+    for (const unsigned char *row = grey; row < grey + width * height; row += width)
+        add_differences(&sums, row + HALF, row + HALF + 1, row, row + WINDOW, width - WINDOW);
+    return blur_of(sums);
+}
+
+static double blur_down(const unsigned char *grey, size_t width, size_t height)
+{
+    differences sums = {0};
+    if (height < WINDOW + 2) return 0;
+    for (const unsigned char *row = grey; row < grey + width * (height - WINDOW); row += width)
+        add_differences(&sums, row + HALF * width, row + (HALF + 1) * width, row, row + WINDOW * width, width);
+    return blur_of(sums);
 }
 
 static unsigned light_faults(const unsigned char *grey, size_t count)
@@ -52,7 +79,7 @@ int broad__image_faults(unsigned *out, const broad__image *image, double shorter
     if (status < 0) return status;
     unsigned faults = light_faults(grey, width * height);
     if (shorter < SMALL) faults |= BROAD_PHOTO_FAULT_SMALL;
-    double across = blur_along(grey, height, width, width, 1), down = blur_along(grey, width, 1, height, width);
+    double across = blur_across(grey, width, height), down = blur_down(grey, width, height);
     /* What is black or white all over has nothing to be sharp. */
     if (!faults && (across > BLURRED || down > BLURRED)) faults |= BROAD_PHOTO_FAULT_BLURRED;
     broad__free(grey);

@@ -235,7 +235,8 @@ static int open_classes(broad__tally *out, const broad_data *truth)
     if (broad__multiply(&cells, truth->outputs, truth->outputs) < 0) return broad__fail_memory(SIZE_MAX);
     out->confusion = broad__alloc_array(cells, sizeof *out->confusion);
     if (!out->confusion) return BROAD_NO_MEMORY;
-    return truth->outputs > 1 ? broad__ranking_open(&out->ranking, truth->rows, truth->outputs) : BROAD_OK;
+    return truth->outputs > 1 ? broad__ranking_open(&out->ranking, truth->rows, truth->outputs, truth->spill)
+                              : BROAD_OK;
 }
 
 int broad__tally_open(broad__tally *out, const broad_data *truth, const broad__verdicts *verdicts)

@@ -9,17 +9,23 @@
 #define BROAD_METRIC_RANKING_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/spill.h"
 
 #define BROAD__RANKED_MOST ((size_t)1 << 21) /* log odds kept: of more rows, every k-th */
 
 /* Rows that come piece by piece, in order. */
 typedef struct broad__ranking {
-    size_t classes, step, count; /* every step-th row; those kept so far */
-    double *odds;                /* count x classes */
-    size_t *truth;
+    size_t classes, step, most, count; /* every step-th row; how many there will be; those kept so far */
+    size_t released;                   /* of those, the ones whose memory was released */
+    broad__spill *spill;               /* where they lie; NULL: in memory. Not owned */
+    double *odds;                      /* class by class, `most` each */
+    uint32_t *truth;
+    double *scratch; /* classes */
 } broad__ranking;
 
-int broad__ranking_open(broad__ranking *out, size_t rows, size_t classes);
+int broad__ranking_open(broad__ranking *out, size_t rows, size_t classes, broad__spill *spill);
 /* Row number `row` with its scores; only every step-th is kept. calibration: see metric/calibration.h; NULL: none. */
 void broad__ranking_add(broad__ranking *ranking, size_t row, const double *scores, size_t truth,
                         const double *calibration);

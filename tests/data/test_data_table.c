@@ -330,6 +330,8 @@ static void test_scale_standard(void **state)
     }
     assert_true(fabs(scaled[3]) < 1e-12); /* the missing value became the mean */
     assert_true(fabs(s.fill[5] - 1000005) < 1e-9);
+    broad__scaling_apply(x, &scaling, x, ROWS, COLUMNS); /* in place */
+    assert_memory_equal(x, scaled, sizeof x);
 }
 
 /* In whatever parts the columns come, each sum is the plain one, row by row, to the last bit. */

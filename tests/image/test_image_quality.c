@@ -78,6 +78,47 @@ static void blur(void **state)
     assert_int_equal(faults_of(&image), BROAD_PHOTO_FAULT_BLURRED);
 }
 
+/* What is left of the differences of neighbours after a mean of 9 in one direction, by plain sums over pixels. */
+static double blur_along(const broad__image *image, size_t dx, size_t dy)
+{
+    double all = 0, lost = 0;
+    size_t width = image->width, height = image->height, step = dy * width + dx;
+    for (size_t y = 4 * dy; y + 5 * dy < height; y++)
+        for (size_t x = 4 * dx; x + 5 * dx < width; x++) {
+            const unsigned char *at = image->pixels + 3 * (y * width + x);
+            double here = abs(at[3 * step] - at[0]), mean = 0;
+            for (size_t k = 0; k < 9; k++)
+                mean += at[3 * ((ptrdiff_t)k - 3) * (ptrdiff_t)step] - at[3 * ((ptrdiff_t)k - 4) * (ptrdiff_t)step];
+            all += here;
+            lost += fmax(here - fabs(mean) / 9, 0);
+        }
+    return 1 - lost / all;
+}
+
+/* Waves and noise of many strengths, on both sides of the limit in either direction. */
+static void blur_by_sums(void **state)
+{
+    (void)state;
+    enum { KINDS = 40 };
+    size_t blurred[2] = {0};
+    broad__image image;
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        size_t width = 70 + kind, height = 109 - kind, across = kind % 2;
+        draw_flat(&image, width, height, 0, 0, 0);
+        for (size_t i = 0; i < width * height; i++) {
+            size_t along = across ? i % width : i / width, other = across ? i / width : i % width;
+            double value = 128 + 50 * sin((double)along / 5) + 30 * sin(2.1 * (double)other) +
+                           (double)kind / 2.5 * sin(1.9 * (double)along + (double)(i * i % 97));
+            memset(image.pixels + 3 * i, (int)value, 3);
+        }
+        double most = fmax(blur_along(&image, 1, 0), blur_along(&image, 0, 1));
+        blurred[most > 0.55]++;
+        assert_true(fabs(most - 0.55) > 1e-6);
+        assert_int_equal(faults_of(&image), most > 0.55 ? BROAD_PHOTO_FAULT_BLURRED : 0);
+    }
+    assert_true(blurred[0] > 5 && blurred[1] > 5);
+}
+
 static void size(void **state)
 {
     (void)state;
@@ -103,10 +144,8 @@ static void names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(light),
-        cmocka_unit_test(blur),
-        cmocka_unit_test(size),
-        cmocka_unit_test(names),
+        cmocka_unit_test(light), cmocka_unit_test(blur),  cmocka_unit_test(blur_by_sums),
+        cmocka_unit_test(size),  cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "helper.h"
 
 #include "base/memory.h"
+#include "base/spill.h"
 #include "base/status.h"
 #include "data/table.h"
 #include "metric/calibration.h"
@@ -257,7 +258,7 @@ static void test_ranking_counts_pairs(void **state)
     for (size_t count = 300; count <= MOST; count += 1200) {
         broad__ranking ranking;
         double right = 0, pairs = 0, roc[2], pr[2];
-        assert_ok(broad__ranking_open(&ranking, count, 2));
+        assert_ok(broad__ranking_open(&ranking, count, 2, NULL));
         for (size_t i = 0; i < count; i++) {
             gap[i] = round(40 * sin(1.7 * (double)i)) / 16 + (i % 3 ? 0.25 : 0);
             broad__ranking_add(&ranking, i, (double[2]){0, gap[i]}, i % 3 == 1, NULL);
@@ -274,6 +275,30 @@ static void test_ranking_counts_pairs(void **state)
     }
 }
 
+/* Rows whose numbers lie in a file, released again and again, have the areas that they have in memory. */
+static void test_ranking_in_a_file(void **state)
+{
+    (void)state;
+    enum { ROWS = 150001, CLASSES = 3 };
+    broad__spill *spill = NULL;
+    broad__ranking ranking[2];
+    double roc[2][CLASSES], pr[2][CLASSES];
+    assert_ok(broad__spill_open(&spill, 1 << 20));
+    for (int k = 0; k < 2; k++) {
+        assert_ok(broad__ranking_open(&ranking[k], ROWS, CLASSES, k ? spill : NULL));
+        for (size_t i = 0; i < ROWS; i++) {
+            double at = (double)i, scores[CLASSES] = {sin(at), round(4 * sin(1.7 * at)) / 4, i % 7 ? 0.1 : -0.1};
+            broad__ranking_add(&ranking[k], i, scores, i * i % 11 % CLASSES, NULL);
+        }
+        assert_ok(broad__ranking_measure(roc[k], pr[k], &ranking[k]));
+        broad__ranking_close(&ranking[k]);
+    }
+    assert_memory_equal(roc[0], roc[1], sizeof roc[0]);
+    assert_memory_equal(pr[0], pr[1], sizeof pr[0]);
+    assert_true(roc[0][0] > 0 && roc[0][0] < 1 && pr[0][0] > 0);
+    broad__spill_close(spill);
+}
+
 /* Many more rows than are ranked: every k-th, whatever the pieces they come in. */
 static void test_ranking_is_bounded(void **state)
 {
@@ -281,7 +306,7 @@ static void test_ranking_is_bounded(void **state)
     enum { MANY = 5, WIDE = 1 << 20 };
     broad__ranking ranking;
     double scores[2] = {0.25, 0.5};
-    assert_ok(broad__ranking_open(&ranking, (size_t)MANY * WIDE, 2));
+    assert_ok(broad__ranking_open(&ranking, (size_t)MANY * WIDE, 2, NULL));
     assert_int_equal(ranking.step, MANY);
     for (size_t i = 0; i < 64; i++) broad__ranking_add(&ranking, i, scores, i % 2, NULL);
     assert_int_equal(ranking.count, 13);
@@ -362,6 +387,7 @@ int main(void)
         cmocka_unit_test(test_correlation),
         cmocka_unit_test(test_ranking_counts_pairs),
         cmocka_unit_test(test_ranking_is_bounded),
+        cmocka_unit_test(test_ranking_in_a_file),
         cmocka_unit_test(test_law_of_heavy_tails),
         cmocka_unit_test(test_law_is_a_density),
         cmocka_unit_test(test_law_of_zeros),

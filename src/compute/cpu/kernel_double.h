@@ -56,7 +56,7 @@ OUTLINE void panel_reading(product p, size_t rows, size_t columns)
         const char *soon = (const char *)(p.a + (i + AHEAD) * p.a_row);
         for (size_t at = 0; i + AHEAD + n <= rows && at < n * p.a_row * sizeof(double); at += 64)
             __builtin_prefetch(soon + at, 0, 2);
-        panel_by_rows(product_at(p, i, 0), n, columns);
+        panel_padded(product_at(p, i, 0), n, columns);
     }
 }
 
@@ -73,9 +73,8 @@ OUTLINE void packed_by_rows(product p, double factor, size_t rows, size_t column
             size_t wide = least(COLUMNS, columns - j);
             pack(packed, &part, factor, part.depth, wide);
             part.b = packed;
-            part.b_step = COLUMNS;
             if (j == 0 && part.depth == p.a_row) panel_reading(part, rows, wide);
-            else panel_by_rows(part, rows, wide);
+            else panel_padded(part, rows, wide);
         }
 }
 

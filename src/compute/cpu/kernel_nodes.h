@@ -46,7 +46,7 @@ OUTLINE void tiles_nearing(product p, size_t tiles)
     p.a_step = 1;
     p.b_step = COLUMNS;
     for (size_t i = 0; i < tiles; i++) {
-        tile_with(p, ROWS, VECTORS, LANES, 1, 1);
+        tile_with(p, ROWS, VECTORS, LANES, 1, 1, 1);
         p.out += ROWS * p.out_stride;
         p.a += ROWS * p.a_row;
         p.soon += p.depth * NEARING;
@@ -60,7 +60,7 @@ INLINE void panel_nearing(product p, nearing *n, size_t rows, size_t columns)
     p.soon = tiles ? nearing_next(n, tiles * p.depth) : NULL;
     if (p.soon) tiles_nearing(p, tiles);
     size_t done = p.soon ? tiles * ROWS : 0;
-    if (done < rows) panel_by_rows(product_at(p, done, 0), rows - done, columns);
+    if (done < rows) panel_padded(product_at(p, done, 0), rows - done, columns);
 }
 
 INLINE void activate_rows(double *out, size_t out_stride, const broad__nodes *nodes, size_t rows)
@@ -85,7 +85,6 @@ OUTLINE void nodes_grouped(product p, const broad__nodes *nodes, size_t rows)
         product part = product_at(p, 0, j);
         pack(packed + j * depth, &part, 1.0, depth, least(COLUMNS, columns - j));
     }
-    p.b_step = COLUMNS;
     p.start = nodes->bias;
     for (size_t i = 0; i < rows; i += GROUP) {
         size_t n = least(GROUP, rows - i);

@@ -83,7 +83,7 @@ OUTLINE void panel_packed(product p, size_t rows, size_t columns, ahead next)
         fetch(&below, 0, HIGH);
         fetch(&next, n, n + share);
         if (columns == COLUMNS && rows - i >= HIGH) tile(p, HIGH, VECTORS, LANES, 1);
-        else panel_any(p, least(HIGH, rows - i), columns);
+        else panel_any(p, least(HIGH, rows - i), columns, 0);
         p.a += HIGH * depth;
         p.out += HIGH * p.out_stride;
     }

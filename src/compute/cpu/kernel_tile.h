@@ -57,9 +57,10 @@ INLINE const double *start_of(const product *p, size_t row)
 /* Bytes that a tile brings near with each step; half a line, so that the lines are asked for one by one. */
 enum { NEARING = 32 };
 
-/* A tile of rows x (vectors full ones, the last with `last` numbers, which are all of it if `whole`). */
+/* A tile of rows x (vectors full ones, the last with `last` numbers, which are all of it if `whole`). padded: b may be read
+ * beyond them. */
 INLINE void tile_with(product p, const size_t rows, const size_t vectors, size_t last, const int whole,
-                      const int nearing)
+                      const int padded, const int nearing)
 {
     full sums[ROWS_ALONE][WIDE], b[WIDE];
     UNROLL for (size_t i = 0; i < rows; i++)
@@ -70,7 +71,7 @@ INLINE void tile_with(product p, const size_t rows, const size_t vectors, size_t
     for (size_t k = 0; k < p.depth; k++) {
         if (nearing) __builtin_prefetch(p.soon + k * NEARING, 0, 2);
         UNROLL for (size_t v = 0; v < vectors; v++) b[v] =
-            full_load_end(p.b + v * LANES, last, whole || v + 1 < vectors);
+            full_load_end(p.b + v * LANES, last, whole || padded || v + 1 < vectors);
         UNROLL for (size_t i = 0; i < rows; i++)
         {
             full a = full_spread(p.a[i * p.a_row]);
@@ -88,11 +89,12 @@ INLINE void tile_with(product p, const size_t rows, const size_t vectors, size_t
 
 INLINE void tile(product p, const size_t rows, const size_t vectors, size_t last, const int whole)
 {
-    tile_with(p, rows, vectors, last, whole, 0);
+    tile_with(p, rows, vectors, last, whole, 0, 0);
 }
 
 /* The same of half vectors. */
-INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t last, const int whole)
+INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t last, const int whole,
+                      const int padded)
 {
     half sums[ROWS_ALONE][VECTORS], b[VECTORS];
     UNROLL for (size_t i = 0; i < rows; i++)
@@ -102,7 +104,7 @@ INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t
     }
     for (size_t k = 0; k < p.depth; k++) {
         UNROLL for (size_t v = 0; v < vectors; v++) b[v] =
-            half_load_end(p.b + v * HALF, last, whole || v + 1 < vectors);
+            half_load_end(p.b + v * HALF, last, whole || padded || v + 1 < vectors);
         UNROLL for (size_t i = 0; i < rows; i++)
         {
             half a = half_spread(p.a[i * p.a_row]);
@@ -118,58 +120,106 @@ INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t
     }
 }
 
-INLINE void tile_any(product p, const size_t rows, const size_t vectors, const int halved, size_t last, const int whole)
+/* A tile of rows x (one full vector, and the first `last` numbers of a half one). */
+INLINE void tile_and_half(product p, const size_t rows, size_t last, const int whole, const int padded)
 {
-    if (halved) half_tile(p, rows, vectors, last, whole);
-    else tile(p, rows, vectors, last, whole);
+    full sums[ROWS_ALONE];
+    half more[ROWS_ALONE];
+    UNROLL for (size_t i = 0; i < rows; i++)
+    {
+        sums[i] = full_start(start_of(&p, i), LANES, 1);
+        more[i] = half_start(start_of(&p, i) + LANES, last, whole);
+    }
+    for (size_t k = 0; k < p.depth; k++) {
+        full b = full_load(p.b);
+        half c = half_load_end(p.b + LANES, last, whole || padded);
+        UNROLL for (size_t i = 0; i < rows; i++)
+        {
+            sums[i] = full_fma(full_spread(p.a[i * p.a_row]), b, sums[i]);
+            more[i] = half_fma(half_spread(p.a[i * p.a_row]), c, more[i]);
+        }
+        p.a += p.a_step;
+        p.b += p.b_step;
+    }
+    UNROLL for (size_t i = 0; i < rows; i++)
+    {
+        full_finish(p.out + i * p.out_stride, sums[i], LANES, 1);
+        half_finish(p.out + i * p.out_stride + LANES, more[i], last, whole);
+    }
+}
+
+INLINE void tile_any(product p, const size_t rows, const size_t vectors, const int halved, size_t last, const int whole,
+                     const int padded)
+{
+    if (halved) half_tile(p, rows, vectors, last, whole, padded);
+    else tile_with(p, rows, vectors, last, whole, padded, 0);
 }
 
 /* All rows of one panel of columns. */
-INLINE void panel(product p, size_t rows, const size_t vectors, const int halved, size_t last, const int whole)
+INLINE void panel(product p, size_t rows, const size_t vectors, const int halved, size_t last, const int whole,
+                  const int padded)
 {
     const size_t high = tile_rows(vectors);
     size_t i = 0;
-    for (; i + high <= rows; i += high) tile_any(product_at(p, i, 0), high, vectors, halved, last, whole);
+    for (; i + high <= rows; i += high) tile_any(product_at(p, i, 0), high, vectors, halved, last, whole, padded);
     if (high > 4 && rows - i >= 4) {
-        tile_any(product_at(p, i, 0), 4, vectors, halved, last, whole);
+        tile_any(product_at(p, i, 0), 4, vectors, halved, last, whole, padded);
         i += 4;
     }
     if (rows - i >= 2) {
-        tile_any(product_at(p, i, 0), 2, vectors, halved, last, whole);
+        tile_any(product_at(p, i, 0), 2, vectors, halved, last, whole, padded);
         i += 2;
     }
-    if (rows > i) tile_any(product_at(p, i, 0), 1, vectors, halved, last, whole);
+    if (rows > i) tile_any(product_at(p, i, 0), 1, vectors, halved, last, whole, padded);
 }
 
 /* Without masks where all is whole: they would take registers from the sums. */
-INLINE void panel_ended(product p, size_t rows, const size_t vectors, const int halved, size_t last)
+INLINE void panel_ended(product p, size_t rows, const size_t vectors, const int halved, size_t last, const int padded)
 {
-    if (last == (halved ? HALF : LANES)) panel(p, rows, vectors, halved, last, 1);
-    else panel(p, rows, vectors, halved, last, 0);
+    if (last == (halved ? HALF : LANES)) panel(p, rows, vectors, halved, last, 1, padded);
+    else panel(p, rows, vectors, halved, last, 0, padded);
+}
+
+/* All rows of one panel of a full vector and at most a half one. */
+INLINE void panel_and_half(product p, size_t rows, size_t last, const int whole, const int padded)
+{
+    size_t i = 0;
+    for (; i + ROWS_ALONE <= rows; i += ROWS_ALONE) tile_and_half(product_at(p, i, 0), ROWS_ALONE, last, whole, padded);
+    for (; i < rows; i++) tile_and_half(product_at(p, i, 0), 1, last, whole, padded);
 }
 
 /* At most COLUMNS columns. */
-INLINE void panel_any(product p, size_t rows, size_t columns)
+INLINE void panel_any(product p, size_t rows, size_t columns, const int padded)
 {
     const int halved = HALF < LANES && columns <= HALF; /* as many FMAs, and each of them costs less */
     size_t lanes = halved ? HALF : LANES, vectors = (columns + lanes - 1) / lanes;
     size_t last = columns - (vectors - 1) * lanes;
-    if (halved) panel_ended(p, rows, 1, 1, last);
-    else if (vectors == 3) panel_ended(p, rows, VECTORS, 0, last);
-    else if (vectors == 2) panel_ended(p, rows, 2, 0, last);
-    else panel_ended(p, rows, 1, 0, last);
+    if (halved) panel_ended(p, rows, 1, 1, last, padded);
+    else if (HALF < LANES && vectors == 2 && last == HALF) panel_and_half(p, rows, last, 1, padded);
+    else if (HALF < LANES && vectors == 2 && last < HALF) panel_and_half(p, rows, last, 0, padded);
+    else if (vectors == 3) panel_ended(p, rows, VECTORS, 0, last, padded);
+    else if (vectors == 2) panel_ended(p, rows, 2, 0, last, padded);
+    else panel_ended(p, rows, 1, 0, last, padded);
 }
 
 OUTLINE void panel_by_rows(product p, size_t rows, size_t columns)
 {
     p.a_step = 1;
-    panel_any(p, rows, columns);
+    panel_any(p, rows, columns, 0);
+}
+
+/* The same with b packed: filled up to COLUMNS columns. */
+OUTLINE void panel_padded(product p, size_t rows, size_t columns)
+{
+    p.a_step = 1;
+    p.b_step = COLUMNS;
+    panel_any(p, rows, columns, 1);
 }
 
 OUTLINE void panel_by_columns(product p, size_t rows, size_t columns)
 {
     p.a_row = 1;
-    panel_any(p, rows, columns);
+    panel_any(p, rows, columns, 0);
 }
 
 /* The blocks on the diagonal of one panel of columns: each from its own diagonal to the right, as high as one tile, in a

@@ -8,6 +8,9 @@
 #include "data/transform/scale_avx512.h"
 #include "data/transform/scale_body.h"
 
+/* Rows that are read ahead of the one that is scaled; numbers of a line of the cache. */
+enum { AHEAD = 4, LINE = 8 };
+
 int broad__scaling_is_ranked(broad_scale how) { return how == BROAD_SCALE_RANK || how == BROAD_SCALE_BOTH; }
 
 size_t broad__scaling_columns(broad_scale how, size_t inputs) { return how == BROAD_SCALE_BOTH ? 2 * inputs : inputs; }
@@ -78,23 +81,30 @@ static void apply_filled(double *to, const broad__scaling *s, const double *from
         to[j] = broad__scaled(isnan(from[j]) ? s->fill[j] : from[j], s->shift[j], s->factor[j]);
 }
 
-/* Where no value is missing. */
-static void apply_known(double *to, const broad__scaling *s, const double *from)
+static int apply_known(double *to, const broad__scaling *s, const double *from)
 {
 #if defined(__x86_64__)
-    if (broad__vector_best() == BROAD__VECTOR_AVX512) {
-        broad__scale_numbers_avx512(to, from, s->shift, s->factor, s->inputs);
-        return;
-    }
+    if (broad__vector_best() == BROAD__VECTOR_AVX512)
+        return broad__scale_numbers_avx512(to, from, s->shift, s->factor, s->inputs);
 #endif
-    broad__scale_numbers(to, from, s->shift, s->factor, s->inputs);
+    return broad__scale_numbers(to, from, s->shift, s->factor, s->inputs);
+}
+
+/* Parts of rows lie far apart, so the processor does not see by itself which one comes next. */
+static void bring_near(const double *x, size_t count)
+{
+    for (size_t j = 0; j < count; j += LINE) __builtin_prefetch(x + j, 0, 2);
 }
 
 static void apply_plain(double *out, const broad__scaling *s, const double *x, size_t rows, size_t stride)
 {
     for (size_t i = 0; i < rows; i++) {
-        int known = !s->fill || broad__all_within(x + i * stride, s->inputs, INFINITY);
-        (known ? apply_known : apply_filled)(out + i * s->inputs, s, x + i * stride);
+        double *to = out + i * s->inputs;
+        const double *from = x + i * stride;
+        if (i + AHEAD < rows) bring_near(from + AHEAD * stride, s->inputs);
+        int told =
+            s->fill && to == from && !broad__all_within(from, s->inputs, INFINITY); /* in place there is one try */
+        if (told || (!apply_known(to, s, from) && s->fill)) apply_filled(to, s, from);
     }
 }
 

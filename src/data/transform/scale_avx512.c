@@ -4,10 +4,9 @@
 
 #include "data/transform/scale_body.h"
 
-void broad__scale_numbers_avx512(double *to, const double *from, const double *shift, const double *factor,
-                                 size_t count)
+int broad__scale_numbers_avx512(double *to, const double *from, const double *shift, const double *factor, size_t count)
 {
-    broad__scale_numbers(to, from, shift, factor, count);
+    return broad__scale_numbers(to, from, shift, factor, count);
 }
 
 #else

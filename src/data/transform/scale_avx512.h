@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-void broad__scale_numbers_avx512(double *to, const double *from, const double *shift, const double *factor,
-                                 size_t count);
+int broad__scale_numbers_avx512(double *to, const double *from, const double *shift, const double *factor,
+                                size_t count);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "data/row_order.h"
 #include "feature/autoencoder.h"
 #include "model/kind.h"
@@ -108,18 +109,40 @@ int broad__trainer_fill_group(broad_trainer *t, size_t index)
     return draw_group(t, group, index);
 }
 
+static void draw_alone(void *context, size_t index, size_t worker)
+{
+    (void)worker;
+    broad_model *model = context;
+    broad__group *group = &model->groups[index];
+    if (group->source == BROAD__WEIGHT_SOURCE_DIRECT) return;
+    group->source = BROAD__WEIGHT_SOURCE_DRAWN;
+    broad__group_draw(group, model, index);
+}
+
+int broad__trainer_fill_groups(broad_trainer *t)
+{
+    broad_model *model = t->model;
+    int status = BROAD_OK;
+    /* Those that come from the seed alone, by all threads. */
+    if (broad__feature_source(&model->settings) == BROAD__WEIGHT_SOURCE_DRAWN && !model->root && !model->relevance) {
+        broad__pool_run(t->pool, model->group_count, draw_alone, model);
+        return broad__watch_check(BROAD_OK);
+    }
+    for (size_t g = 0; status == BROAD_OK && g < model->group_count; g++) status = broad__trainer_fill_group(t, g);
+    return status;
+}
+
 /* Draws every group with the range of `step` and computes Z. */
 int broad__trainer_draw_features(void *context, size_t step)
 {
     broad_trainer *t = context;
     broad_model *model = t->model;
     double began = broad__seconds();
-    int status = BROAD_OK;
-    for (size_t g = 0; status == BROAD_OK && g < model->group_count; g++) {
+    for (size_t g = 0; g < model->group_count; g++) {
         model->groups[g].step = step;
         model->groups[g].range = model->settings.range_steps[step] * t->feature_factor;
-        status = broad__trainer_fill_group(t, g);
     }
+    int status = broad__trainer_fill_groups(t);
     if (status == BROAD_OK) status = broad__rowset_refresh(&t->train);
     if (status == BROAD_OK && t->validation.part_count) status = broad__rowset_refresh(&t->validation);
     t->seconds.features += broad__seconds() - began;

@@ -14,6 +14,8 @@ int broad__model_resize_groups(broad_model *model, size_t nodes);
 broad__direction broad__style_direction(broad__style style, size_t group);
 /* Gives group number `index` its weights. */
 int broad__trainer_fill_group(broad_trainer *trainer, size_t index);
+/* The same for all groups. */
+int broad__trainer_fill_groups(broad_trainer *trainer);
 /* Gives every group the range of `step` and new weights, and recomputes Z. context: the trainer. */
 int broad__trainer_draw_features(void *context, size_t step);
 

@@ -27,9 +27,10 @@ enum { METRICS_OF_ROUND = 10, SPREAD_ROWS = 256, NAME_BYTES = 120 };
 enum { RANGE_ROWS = 4000, RANGE_NODES = 200, JOINT_SHARD_MAX = 256 }; /* the last as in layer/joint_sums.c */
 
 /* Blocks of spilled arrays that are in memory at a time, as measured: those of each thread, of inputs or Z, residuals,
- * targets and roots; and in place of all training, those of one pass over the table. What products of wide
- * matrices pack, for each thread; and what the process has before it reads anything. */
-static const double THREAD_PIECES = 3e6, TABLE_PIECES = 1e7, PACKED_BYTES = 5e5, BASE_BYTES = 1e7;
+ * targets and roots; those of the residuals that a test looks at; and in place of all training, those of one pass over the
+ * table. What products of wide matrices pack, for each thread; and what the process has before it reads anything. */
+static const double THREAD_PIECES = 1.7e6, TESTED_PIECES = 2.8e6, TABLE_PIECES = 1e7, PACKED_BYTES = 5e5,
+                    BASE_BYTES = 1e7;
 
 /* ---- memory, in numbers of 8 bytes ----------------------------------------------------------------------------- */
 
@@ -218,7 +219,7 @@ static double training_bytes(const broad__sizes *s, const broad_options *o, plan
     double model = model_numbers(s, o), enhancement = s->old + s->nodes * s->layers;
     double weights = enhancement * (s->features + s->outputs) + (joint ? s->width * s->outputs : 0);
     int whole = is_ranked(o) || o->precision == BROAD_PRECISION_FLOAT || s->drawn == 0;
-    double scaled = s->threads * (double)broad__phi_scratch(size(s->columns), size(s->rows), whole || how.recomputed);
+    double scaled = s->threads * (double)broad__phi_scratch(size(s->columns), size(s->rows), whole);
     double network = network_numbers(s, o, how) + weights + s->drawn * s->columns;
     return 8 * (model + scaled + fmax(fmax(pilot_numbers(s, o), network), model + 2 * weights));
 }
@@ -230,10 +231,11 @@ static const double DISK_BYTES = 1e9, CORE_FLOPS = 20e9, RANKED_INPUTS = 2e7, AC
 /* A byte of fresh memory, first written to and then read in each pass; less than so many bytes take no time. */
 static const double FRESH_SECONDS = 2e-9, FRESH_LEAST = 6.4e7;
 
-static double block_bytes(const broad__sizes *s)
+/* recomputed: the passes read inputs, and Z otherwise. */
+static double block_bytes(const broad__sizes *s, const broad_options *o, int recomputed)
 {
-    double blocks = 8 * s->threads * BROAD__BLOCK_ROWS * s->inputs;
-    return s->threads * THREAD_PIECES + blocks;
+    double blocks = 8 * s->threads * BROAD__BLOCK_ROWS * (recomputed ? s->inputs : s->features);
+    return s->threads * (THREAD_PIECES + (o->supervise == BROAD_SUPERVISE_NONE ? 0 : TESTED_PIECES)) + blocks;
 }
 
 /* Seconds per row: for computing its Z from its inputs, and for reading Z. */
@@ -288,7 +290,7 @@ static void plan_limit(broad_plan *out, const broad__sizes *s, const broad_optio
 {
     double budget = fmin(out->memory, here + out->bytes_available);
     plan_case recomputed = {.grown = grown, .worst = 1, .recomputed = 1};
-    int enough = here + out->bytes_training + (out->memory_automatic ? 0 : block_bytes(s)) <= budget;
+    int enough = here + out->bytes_training + (out->memory_automatic ? 0 : block_bytes(s, o, 1)) <= budget;
     if (!out->can_spill || (enough && !(out->memory_automatic && faster_recomputed(s, o)))) return;
     if (out->memory_automatic && here + training_bytes(s, o, recomputed) <= budget) {
         out->features_recomputed = 1;
@@ -327,7 +329,8 @@ void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_opti
     worst.spilled = likely.spilled = out->spilled;
     worst.recomputed = likely.recomputed = out->spilled || out->features_recomputed;
     int large = (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) && s->width > JOINT_SHARD_MAX;
-    double blocks = out->spilled ? block_bytes(s) : 0, packed = large ? s->threads * PACKED_BYTES : 0;
+    double blocks = out->spilled ? block_bytes(s, o, out->features_recomputed) : 0,
+           packed = large ? s->threads * PACKED_BYTES : 0;
     out->bytes_training = training_bytes(s, o, worst) + blocks;
     if (out->spilled) out->bytes_training = fmax(out->bytes_training, TABLE_PIECES);
     /* The table has been read already, unless the plan is for sizes alone. */

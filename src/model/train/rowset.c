@@ -12,6 +12,7 @@
 #include "data/row_order.h"
 #include "data/twins.h"
 #include "layer/score.h"
+#include "layer/shard_sums.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
 #include "model/model_phi.h"
@@ -544,6 +545,7 @@ void broad__rowset_scores(double *out, const broad__rowset *rowset, const broad_
     for (size_t i = 0; i < count; i++)
         for (size_t c = 0; c < model->outputs; c++, out++, e++)
             *out = (*out - *e / (root ? root[first + i] : 1)) / model->output_factor[c] + model->output_shift[c];
+    broad__residual_release(&rowset->residual, first, first + count);
 }
 
 int broad__rowset_accuracy(double *out, broad__rowset *rowset)

@@ -101,7 +101,7 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     broad__budget_open(t, data);
     status = broad__trainer_run_pilot(t, data);
     if (status == BROAD_OK) status = choose_size(t, data);
-    for (size_t g = 0; status == BROAD_OK && g < t->model->group_count; g++) status = broad__trainer_fill_group(t, g);
+    if (status == BROAD_OK) status = broad__trainer_fill_groups(t);
     if (status == BROAD_OK) status = broad__rowset_add_rows(&t->train, t->first, 0);
     t->seconds.features += broad__seconds() - began;
     t->model->first_norm = t->train.residual.norm;
