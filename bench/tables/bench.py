@@ -1,6 +1,7 @@
 """Methods measured on tables, split by split; each result is a line of a file and is not measured twice."""
 import dataclasses
 import hashlib
+import itertools
 import json
 import pathlib
 import sys
@@ -29,6 +30,7 @@ class Plan:
     limits: dict = dataclasses.field(default_factory=dict)  # for each rival that has some, those of rivals.Limits
     whole: bool = False  # rivals also give likelihood, coverage and calibration
     measures: bool = True  # False: only what the file of results has
+    leading: bool = False  # of a method that lacks a split, those before it count; otherwise none
     tools: dict = dataclasses.field(default_factory=dict)  # for networks that another tool fits
 
 
@@ -144,8 +146,10 @@ class Bench:
             files = Files(pathlib.Path(folder), table, train, test)
             for method in self.plan.methods:
                 found[method].append(self.result(method, table, split, files))
+        if self.plan.leading:
+            found = {method: list(itertools.takewhile(bool, results)) for method, results in found.items()}
         kept = {method: [{name: result[name] for name in KEPT if name in result} for result in results]
-                for method, results in found.items() if all(results)}
+                for method, results in found.items() if results and all(results)}
         return {"name": table.name, "task": table.task, "inputs": table.inputs, "classes": table.classes,
                 "missing": table.missing, "train_rows": len(train), "test_rows": len(test), "results": kept}
 

@@ -150,6 +150,44 @@ def gaps(measured, method):
     return found
 
 
+def pooled_gap(measured, method):
+    """The same with squared errors of a regression: an estimate of a RMSE is one of the mean square of all rows, and where a
+    few rows have most of it, most splits lack them."""
+    power = 1 if measured.table.task == "classify" else 2
+    test, estimate = (statistics.mean(measured.error_of(r[what]) ** power for r in measured.results[method]) ** (1 / power)
+                      for what in ("value", "estimate"))
+    return (test - estimate) / test if test > 0 else None
+
+
+def promised(alone, method):
+    """Of all splits of one method, the tables on which it has an estimate."""
+    return [m for m in measured_of({"tables": alone}) if m.has(method, "estimate")]
+
+
+def promise_lines(alone, method):
+    measured = promised(alone, method)
+    if not measured:
+        return
+    pooled = [pooled_gap(m, method) for m in measured]
+    rows = [promise_cells(m, method, *values) for m, *values in zip(measured, gaps(measured, method), pooled)]
+    means = [statistics.mean(v for v in values if v is not None) for values in (gaps(measured, method), pooled)]
+    rows.append(["mean over the tables", "", "", "", *(f"{mean:+.3f}" for mean in means), ""])
+    yield from paragraphs(f"All splits that {method} has. Error: RMSE, or the part of the rows that is misclassified, with the standard "
+                          "error over the splits. By squares: from root mean squares over the splits instead of means. Where a few rows "
+                          "have most of the squares, most splits lack them, and the mean of roots is below the root of the mean.")
+    yield ""
+    yield from table_lines(["table", "splits", "test error", "estimate", "(test − estimate)/test", "by squares",
+                            "within the 90 % interval"], rows)
+
+
+def promise_cells(measured, method, gap, pooled):
+    tests, estimates = ([measured.error_of(r[what]) for r in measured.results[method]] for what in ("value", "estimate"))
+    digits = 4 if statistics.mean(tests) < 1 else 3
+    covered = f"{measured.mean(method, 'coverage'):.3f}" if measured.has(method, "coverage") else ""
+    return [measured.table.name, str(len(tests)), with_error(statistics.mean(tests), standard_error(tests), digits),
+            f"{statistics.mean(estimates):.{digits}f}", *("" if g is None else f"{g:+.3f}" for g in (gap, pooled)), covered]
+
+
 def gap_lines(measured, methods):
     columns = {method: gaps(measured, method) for method in methods}
     columns = {method: values for method, values in columns.items() if any(v is not None for v in values)}

@@ -19,6 +19,8 @@ NETWORKS = {
     "before": [],
 }
 BEFORE = "before"  # by an earlier tool: compared table by table, and not ranked
+# The first network with another effort, or by another name: in pairs only, as ranks among themselves would say nothing.
+VARIANTS = ["auto-fast", "auto-thorough", "bls"]
 RIVALS = {"ridge": "ridge", "svm": "SVM, grid-searched", "forest": "random forest", "extra": "extremely randomised trees",
           "boosting": "boosting", "boosting-early": "boosting, stopped early", "boosting-grid": "boosting, grid-searched",
           "xgboost": "xgboost", "mlp": "MLP"}
@@ -62,7 +64,7 @@ def make(found):
 def ranked_methods(found, measured):
     """Those that have results on every table."""
     return [method for method in methods_of(found, measured)
-            if method != BEFORE and all(method in m.results for m in measured)]
+            if method not in [BEFORE, *VARIANTS] and all(method in m.results for m in measured)]
 
 
 def more_tables(found, measured, methods):
@@ -73,6 +75,7 @@ def more_tables(found, measured, methods):
     yield "Mean ranks by the log-likelihood", list(rank_lines(*likely, "log_likelihood")) if len(likely[1]) > 1 else []
     yield "Beside published figures", list(compare.published_lines(found["published"], methods[0]))
     yield "Before and after", list(compare.before_lines(measured, BEFORE, methods[0]))
+    yield "What auto promises", list(compare.promise_lines(found.get("alone", []), methods[0]))
     yield ("How far the estimate is from the test error",
            list(compare.gap_lines(measured, methods_of(found, measured))))
     for name, title in QUALITY_TITLES.items():
@@ -91,6 +94,8 @@ def introduction(found, measured, methods):
     numbers = sorted({len(results) for m in measured for results in m.results.values()})
     splits = f"{numbers[0]} to {count(numbers[-1], 'split')}" if len(numbers) > 1 else count(numbers[0], "split")
     lines = [f"Machine: {found['machine']}; {found['rivals']}. {splits} of each table, {count(found['threads'], 'thread')}."]
+    if found.get("stored"):
+        lines += ["", *paragraphs(f"Of an earlier run, on {found['stored']['machine']}: {listed(found['stored']['methods'])}.")]
     lines += ["", *paragraphs(*absent_words(measured))]
     commands = [f"broad fit TRAIN.csv --test TEST.csv {' '.join(found['networks'][method])}".rstrip() + f"  # {method}"
                 for method in methods if method in found["networks"]]
@@ -162,7 +167,7 @@ def verdict(found):
     difference = ranks.critical_difference(len(methods), len(measured))
     words = (f"`broad fit` has the mean rank {means[first]:.2f}, place {place} of {len(methods)}; two mean ranks differ at the 5 % "
              f"level if they are {difference:.1f} apart.")
-    return " ".join([words, *pair_words(measured, first), *promise_words(measured, first), *published_words(found, first)])
+    return " ".join([words, *pair_words(measured, first), *promise_words(found, measured, first), *published_words(found, first)])
 
 
 def pair_words(measured, first):
@@ -174,13 +179,21 @@ def pair_words(measured, first):
         yield f"Pair by pair (p < 0.05) it is {'; '.join(clauses)}."
 
 
-def promise_words(measured, first):
+def promise_words(found, measured, first):
+    """By all splits that the first method has."""
+    more = compare.promised(found.get("alone", []), first)
+    measured = more or measured
     gap = [value for value in compare.gaps(measured, first) if value is not None]
     covered = [100 * m.mean(first, "coverage") for m in measured if m.has(first, "coverage")]
     if covered and gap:
         yield (f"Its intervals of 90 % cover {statistics.mean(covered):.1f} % of the test values in the mean over the regressions "
                f"({min(covered):.0f} to {max(covered):.0f} %). The mean over the tables of (test error − estimate)/test error is "
-               f"{100 * statistics.mean(gap):+.1f} %.")
+               f"{100 * statistics.mean(gap):+.1f} %{pooled_words(more, first)}.")
+
+
+def pooled_words(measured, first):
+    pooled = [value for value in (compare.pooled_gap(m, first) for m in measured) if value is not None]
+    return f" ({100 * statistics.mean(pooled):+.1f} % by squares)" if pooled else ""
 
 
 def published_words(found, first):

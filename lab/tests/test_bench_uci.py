@@ -62,7 +62,7 @@ class Given(Folder):
         path.write_bytes(gzip.compress(text.encode()))
 
     def uci(self, *more, code=0, methods=METHODS, tool=BROAD):
-        words = ["--broad", tool, "--methods", ",".join(methods), "--splits", 3, "--own-splits", 2, "--rows", 60, "--threads", 1]
+        words = ["--broad", tool, "--methods", ",".join(methods), "--splits", 3, "--own-splits", 2, "--alone-splits", 3, "--rows", 60, "--threads", 1]
         script = [sys.executable, ROOT / "scripts" / "bench_uci", self.given, "--tables", self.tables]
         done = subprocess.run([*script, *map(str, [*words, *more])], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, code, done.stderr)
@@ -99,6 +99,8 @@ class Whole(Given):
         self.assertEqual(text, uci.make(found))
         self.assertEqual({one["name"]: len(one["results"]["auto"]) for one in found["tables"]},
                          {"standard/wave": 3, "ten/swell": 2, "clouds": 2, "wave": 2})
+        self.assertEqual({one["name"]: {name: len(results) for name, results in one["results"].items()} for one in found["alone"]},
+                         {"standard/wave": {"auto": 3}, "ten/swell": {"auto": 2}, "clouds": {"auto": 3}, "wave": {"auto": 3}})
         self.check_against_the_tool(lines)
         self.check_measures(lines)
         before = path.read_bytes()
@@ -210,6 +212,33 @@ class Report(unittest.TestCase):
         self.assertIn("| standard/yacht | +0.083 | -0.208 |", text)  # (0.6 - 0.55) / 0.6; (1.2 - 1.45) / 1.2
         self.assertIn("| a | +0.200 |  |", text)  # an error of 0.1 where 0.08 was promised
         self.assertIn("| mean over the tables | +0.142 | -0.208 |", text)
+
+    def test_promises_by_all_splits(self):
+        more = [result_of(0.5, estimate=0.4, coverage=0.9), result_of(0.7, estimate=0.7, coverage=0.8),
+                result_of(1.5, estimate=0.7, coverage=0.4)]
+        self.found["alone"] = [table_of("standard/yacht", "regress", auto=more),
+                               table_of("a", "classify", auto=[result_of(0.9, estimate=0.92)]), table_of("b", "classify")]
+        text, verdict = uci.make(self.found), uci.verdict(self.found)
+        gap = (0.9 - 0.6) / 0.9
+        squares = 1 - math.sqrt((0.16 + 0.49 + 0.49) / (0.25 + 0.49 + 2.25))
+        error = statistics.stdev([0.5, 0.7, 1.5]) / math.sqrt(3)
+        self.assertIn(f"| standard/yacht | 3 | 0.9000 ± {error:.4f} | 0.6000 | {gap:+.3f} | {squares:+.3f} | 0.700 |", text)
+        self.assertIn("| a | 1 | 0.1000 | 0.0800 | +0.200 | +0.200 |  |", text)
+        self.assertIn(f"| mean over the tables |  |  |  | {(gap + 0.2) / 2:+.3f} | {(squares + 0.2) / 2:+.3f} |  |", text)
+        self.assertIn(f"is {50 * (gap + 0.2):+.1f} % ({50 * (squares + 0.2):+.1f} % by squares).", " ".join(verdict.split()))
+        self.assertIn("cover 70.0 % of the test values", verdict)
+
+    def test_variants_have_no_rank(self):
+        for table in self.found["tables"]:
+            table["results"]["auto-fast"] = table["results"]["auto"]
+        self.found["methods"].append("auto-fast")
+        text = uci.make(self.found)
+        self.assertNotRegex(text, r"(?m)^\| auto-fast \| [0-9.]+ \| [0-9]+ \|$")
+        self.assertIn("| auto-fast | 0 | 2 | 0 | 1.000 | 1 |", text)
+
+    def test_results_of_an_earlier_run_are_named(self):
+        self.found["stored"] = {"machine": "another one", "methods": ["forest"]}
+        self.assertIn("Of an earlier run, on another one: forest.", uci.make(self.found))
 
     def test_likelihood_is_ranked_where_all_have_it(self):
         text = uci.make(self.found)

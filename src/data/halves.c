@@ -35,7 +35,7 @@ static void draw_halves(unsigned char *half, const size_t *unit, size_t rows, ui
     }
 }
 
-int broad__halves_make(broad_data *out[2], const broad_data *table, uint64_t seed)
+int broad__halves_make(broad_data *out[2], unsigned char *out_half, const broad_data *table, uint64_t seed)
 {
     size_t *unit = NULL, units = 0, *rows = broad__alloc_array(table->rows, sizeof *rows);
     unsigned char *half = NULL;
@@ -44,6 +44,8 @@ int broad__halves_make(broad_data *out[2], const broad_data *table, uint64_t see
     if (status == BROAD_OK) half = broad__alloc_array(units, sizeof *half);
     if (status == BROAD_OK && !half) status = BROAD_NO_MEMORY;
     if (status == BROAD_OK) draw_halves(half, unit, table->rows, seed);
+    for (size_t i = 0; status == BROAD_OK && out_half && i < table->rows; i++)
+        out_half[i] = (unsigned char)(half[unit[i]] - 1);
     for (unsigned char h = 1; status == BROAD_OK && h <= 2; h++) {
         size_t count = 0;
         for (size_t i = 0; i < table->rows; i++)

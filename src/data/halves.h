@@ -8,7 +8,8 @@
 
 #include "data/table.h"
 
-/* Both are new tables. Either may be NULL afterwards, if there are too few units; broad__table_free() accepts that. */
-int broad__halves_make(broad_data *out[2], const broad_data *table, uint64_t seed);
+/* Both are new tables. Either may be NULL afterwards, if there are too few units; broad__table_free() accepts that.
+ * out_half: the half that each row is in, rows; NULL: not wanted. */
+int broad__halves_make(broad_data *out[2], unsigned char *out_half, const broad_data *table, uint64_t seed);
 
 #endif

@@ -78,12 +78,14 @@ static void halves_have_whole_units(void **state)
         for (uint64_t seed = 0; seed < 8; seed++) {
             problem_random r = {100 * s + seed};
             int half[ROWS_MAX], again[ROWS_MAX];
+            unsigned char told[ROWS_MAX];
             broad_data *table = table_of(&shapes[s], &r), *halves[2], *same[2];
-            assert_ok(broad__halves_make(halves, table, seed));
-            assert_ok(broad__halves_make(same, table, seed));
+            assert_ok(broad__halves_make(halves, told, table, seed));
+            assert_ok(broad__halves_make(same, NULL, table, seed));
             read_halves(half, halves, table);
             read_halves(again, same, table);
             assert_memory_equal(half, again, table->rows * sizeof *half);
+            for (size_t i = 0; i < table->rows; i++) assert_int_equal(told[i] + 1, half[i]);
             check_units(half, table);
             for (int h = 0; h < 2; h++) broad__table_free(halves[h]), broad__table_free(same[h]);
             broad_data_free(table);
@@ -98,8 +100,8 @@ static void halves_are_even_and_drawn(void **state)
     int half[ROWS_MAX], other[ROWS_MAX];
     size_t firsts = 0;
     broad_data *table = table_of(&(shape){150, 0, 0}, &r), *halves[2], *more[2];
-    assert_ok(broad__halves_make(halves, table, 1));
-    assert_ok(broad__halves_make(more, table, 2));
+    assert_ok(broad__halves_make(halves, NULL, table, 1));
+    assert_ok(broad__halves_make(more, NULL, table, 2));
     read_halves(half, halves, table);
     read_halves(other, more, table);
     for (size_t i = 0; i < 150; i += 2) {
@@ -120,7 +122,7 @@ static void one_unit_is_one_half(void **state)
     for (size_t s = 0; s < 2; s++) {
         problem_random r = {4};
         broad_data *table = table_of(&shapes[s], &r), *halves[2];
-        assert_ok(broad__halves_make(halves, table, 3));
+        assert_ok(broad__halves_make(halves, NULL, table, 3));
         assert_true((halves[0] == NULL) != (halves[1] == NULL));
         assert_int_equal((halves[0] ? halves[0] : halves[1])->rows, shapes[s].rows);
         broad__table_free(halves[0]), broad__table_free(halves[1]);

@@ -36,6 +36,7 @@ typedef struct pilot {
     broad_trainer *trainer;
     broad__effort_sizes sizes;
     broad_data *thin, *half[2]; /* some rows, and their halves */
+    unsigned char *half_of;     /* of each of these rows */
     broad__trials trials[2];    /* on the halves */
     size_t ways;                /* 2: each half is configured and judged by the other */
     path paths[PATHS];
@@ -53,6 +54,7 @@ static void pilot_close(pilot *p)
         broad__table_free(p->half[w]);
     }
     broad__table_free(p->thin);
+    broad__free(p->half_of);
 }
 
 int broad__pilot_learns(const broad_options *o)
@@ -73,7 +75,9 @@ static int pilot_open(pilot *p, const broad_data *data)
     p->sizes = broad__effort_sizes_of(o, data->rows);
     size_t most = 2 * p->sizes.rows, rows = data->rows < most ? data->rows : most;
     int status = broad__table_thin(&p->thin, data, rows);
-    if (status == BROAD_OK) status = broad__halves_make(p->half, p->thin, o->seed);
+    p->half_of = broad__alloc_array(rows, sizeof *p->half_of);
+    if (status == BROAD_OK && !p->half_of) status = BROAD_NO_MEMORY;
+    if (status == BROAD_OK) status = broad__halves_make(p->half, p->half_of, p->thin, o->seed);
     int judged = p->half[0] && p->half[1] && p->half[0]->rows >= HALF_LEAST && p->half[1]->rows >= HALF_LEAST;
     if (!judged || !broad__pilot_learns(o)) p->sizes.rounds = 0;
     p->ways = rows < BROAD__CROSSED_ROWS ? 2 : 1;
@@ -176,21 +180,6 @@ static double mean_square(const pilot *p, round_of r, size_t way)
         count++;
     }
     return count ? sum / (double)count : 0;
-}
-
-/* What the residuals of unseen rows are larger by, squared, than those of rows that the configuration was found on. With
- * both ways these are the same rows; with one, how the halves differ anyway cancels out. */
-static double optimism_of(pilot *p, round_of r)
-{
-    const round_of none = {&p->paths[ALL], 0};
-    double seen = 0, unseen = 0;
-    for (size_t w = 0; w < p->ways; w++) {
-        seen += r.on->way[w].found.of[r.round].error;
-        unseen += mean_square(p, r, w);
-    }
-    double ratio = unseen / seen;
-    if (p->ways == 1) ratio *= none.on->way[0].found.of[0].error / mean_square(p, none, 0);
-    return ratio > 1 ? fmin(ratio, OPTIMISM_MOST) : 1; /* also where it is not a number */
 }
 
 /* ---- the choice ---------------------------------------------------------------------------------------------------- */
@@ -301,26 +290,104 @@ static int final_decide(final *f, const pilot *p, round_of r)
     return status == BROAD_OK && o->range_auto ? final_climb(f, better) : status;
 }
 
+/* ---- optimism ------------------------------------------------------------------------------------------------------ */
+
+/* Networks on all rows of the final, each with the metric of one half; with one way the second is without a metric. */
+typedef struct comparison {
+    broad__directions directions[2];
+    double *squares[2]; /* of the rows */
+} comparison;
+
+static void comparison_close(comparison *c)
+{
+    for (size_t i = 0; i < 2; i++) {
+        broad__directions_close(&c->directions[i]);
+        broad__free(c->squares[i]);
+    }
+}
+
+/* with: the nodes that have won with the metric. */
+static int comparison_run(comparison *c, const pilot *p, final *f, round_of r, const broad__configuration *with)
+{
+    const broad__configurations *first = p->whole.count ? &p->whole : &p->paths[ALL].way[0].found;
+    broad__attempt attempts[2];
+    int status = BROAD_OK;
+    for (size_t i = 0; status == BROAD_OK && i < 2; i++) {
+        const broad__metric *metric = i < p->ways ? &r.on->way[i].found.of[r.round].metric : &(broad__metric){0};
+        status = broad__directions_open(&c->directions[i], metric, f->trials.columns, p->trainer->device);
+        c->squares[i] = broad__alloc_doubles(f->trials.rows, 1);
+        if (status == BROAD_OK && !c->squares[i]) status = BROAD_NO_MEMORY;
+        attempts[i] = broad__configuration_attempt(i < p->ways ? with : &first->of[0], &c->directions[i], f->nodes);
+        attempts[i].squares = c->squares[i];
+    }
+    return status == BROAD_OK ? broad__trials_run(&f->trials, attempts, 2) : status;
+}
+
+/* The mean size of the residuals of one half's rows. Squares would be those of a few rows, where these are far larger than
+ * all others. The rows of the final begin with those of the pilot: both are the first in the same order. */
+static double mean_size(const pilot *p, const final *f, const double *squares, unsigned char half)
+{
+    size_t rows = p->thin->rows < f->trials.rows ? p->thin->rows : f->trials.rows, count = 0;
+    double sum = 0;
+    for (size_t i = 0; i < rows; i++) {
+        if (squares[i] < 0 || p->half_of[i] != half) continue;
+        sum += sqrt(squares[i]);
+        count++;
+    }
+    return count ? sum / (double)count : 0;
+}
+
+/* What the squares of rows that the metric has not seen are larger by, in the same network, than those of rows that it has
+ * seen. With both ways these are the same rows; in the metric in use, the mean of both, each counts half as much, but gains
+ * nearly as much by that. With one, how the halves differ anyway cancels out. */
+static double optimism_of(const pilot *p, const final *f, const comparison *c)
+{
+    double size[2][2];
+    for (unsigned char h = 0; h < 2; h++)
+        for (size_t i = 0; i < 2; i++) size[i][h] = mean_size(p, f, c->squares[i], h);
+    double ratio = p->ways == 2 ? (size[0][1] + size[1][0]) / (size[0][0] + size[1][1])
+                                : size[0][1] / size[0][0] * size[1][0] / size[1][1];
+    return ratio > 1 ? fmin(ratio * ratio, OPTIMISM_MOST) : 1; /* also where it is not a number */
+}
+
+/* The same for all rows, of which the metric has seen this share: the others are right as they are. */
+static double shared_optimism(double optimism, double share) { return optimism / (share + (1 - share) * optimism); }
+
+static int measure_optimism(double *out, const pilot *p, final *f, round_of r, const broad__configuration *with)
+{
+    comparison c = {0};
+    int status = comparison_run(&c, p, f, r, with);
+    if (status == BROAD_OK) *out = optimism_of(p, f, &c);
+    comparison_close(&c);
+    return status;
+}
+
 /* With the metric, if it has won so far or is asked for; or without, unless it is. */
 static int use_final(pilot *p, double *out_range, const broad_data *data, round_of r)
 {
     broad_model *model = p->trainer->model;
     const broad__metric none = {0};
-    broad__metric *learned = &r.on->way[0].found.of[r.round].metric;
+    broad__metric *learned = &r.on->way[0].found.of[r.round].metric, mean = {0};
+    double seen = (double)(p->ways == 2 ? p->thin->rows : p->half[0]->rows), optimism = 1;
     final f;
-    if (learned->values && p->ways == 2) broad__metric_mean(learned, &r.on->way[1].found.of[r.round].metric);
-    const broad__metric *metric = has_metric(p, r) ? learned : &none;
-    int status = final_open(&f, p, data, metric);
+    int both = learned->values && p->ways == 2, status = both ? broad__metric_open(&mean, learned->columns) : BROAD_OK;
+    if (status < 0) return status;
+    if (both) broad__metric_copy(&mean, learned);
+    if (both) broad__metric_mean(&mean, &r.on->way[1].found.of[r.round].metric);
+    const broad__metric *metric = !has_metric(p, r) ? &none : both ? &mean : learned;
+    status = final_open(&f, p, data, metric);
     if (status == BROAD_OK) status = final_decide(&f, p, r);
     broad__configuration with = broad__configuration_from(&f.best[WITH]),
                          without = broad__configuration_from(&f.best[WITHOUT]);
-    final_close(&f);
-    if (status < 0) return status;
-    if (model->optimism > 1) with.error *= model->optimism;
+    if (status == BROAD_OK && isfinite(with.square)) status = measure_optimism(&optimism, p, &f, r, &with);
+    with.error *= shared_optimism(optimism, fmin(1, seen / (double)f.trials.rows));
     with.metric = *metric;
-    if (isinf(without.error) || with.error < without.error) return use(p, out_range, &with);
-    model->optimism = 0;
-    return use(p, out_range, &without);
+    final_close(&f);
+    int used = isinf(without.error) || with.error < without.error;
+    model->optimism = used && has_metric(p, r) ? shared_optimism(optimism, seen / (double)data->rows) : 0;
+    if (status == BROAD_OK) status = use(p, out_range, used ? &with : &without);
+    broad__metric_close(&mean);
+    return status;
 }
 
 /* Of the rounds with a metric the one that does best on its own rows; 0: there is none. */
@@ -337,11 +404,9 @@ static int choose(pilot *p, double *out_range, const broad_data *data)
 {
     broad_model *model = p->trainer->model;
     round_of r = {0};
-    size_t seen = p->ways == 2 ? p->thin->rows : p->half[0]->rows;
     int status = find_round(&r, p);
     if (status < 0) return status;
     if (model->settings.metric == BROAD_LEARNED_YES && !has_metric(p, r)) r.round = least_of(r.on);
-    if (has_metric(p, r)) model->optimism = 1 + (optimism_of(p, r) - 1) * (double)seen / (double)data->rows;
     return use_final(p, out_range, data, r);
 }
 

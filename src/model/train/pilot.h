@@ -5,8 +5,9 @@
  * A metric that has seen a row predicts it too well. So the rows are cut into halves (data/halves.h): each round's
  * configuration is found on one half and judged by the leave-one-out error that it gives on the other, whose rows it has
  * not seen; with few rows also the other way round. A metric is used only where it wins by more than the spread of its
- * gain from row to row, and then once more on all rows, against every style without one. What leave-one-out is too small by, on rows that the metric has seen, is kept as the model's
- * optimism: the estimate of the error is enlarged by it.
+ * gain from row to row, and then once more on all rows, against every style without one. What leave-one-out is too small
+ * by, on rows that the metric has seen, is measured in a network on all rows against those that it has not seen, and kept as
+ * the model's optimism: the estimate of the error is enlarged by it.
  */
 #ifndef BROAD_MODEL_TRAIN_PILOT_H
 #define BROAD_MODEL_TRAIN_PILOT_H
