@@ -119,18 +119,23 @@ bench-images: ## photos: accuracy, power loss, speed, a correction: make bench-i
 	    --json build/bench-images.json $(if $(PANELS),--panels "$(PANELS)") $(if $(SOILING),--soiling "$(SOILING)") \
 	    $(if $(THREADS),--threads $(THREADS)) $(if $(QUICK),--quick)
 
-fuzz: ## every fuzz target for FUZZ_SECONDS (600) each
+fuzz: ## every fuzz target for FUZZ_SECONDS (600) each; CODECS=1: with decoders of pictures built for it, from Debian's sources
 	@scripts/setup
 	@cmake --preset fuzz
 	@cmake --build --preset fuzz -j $(JOBS)
-	@scripts/run_fuzz build/fuzz $(FUZZ_SECONDS)
+	@$(if $(CODECS),scripts/build_fuzz_codecs)
+	@scripts/run_fuzz build/fuzz $(FUZZ_SECONDS) $(if $(CODECS),--codecs build/fuzz-codecs)
 
 .PHONY: fuzz-record
-fuzz-record: ## all fuzz targets for SECONDS (600) together; the run is added to docs/fuzzing.md
+fuzz-record: ## all fuzz targets for SECONDS (600) together, most of it without sanitizers; the run is added to docs/fuzzing.md
 	@scripts/setup
 	@cmake --preset fuzz
 	@cmake --build --preset fuzz -j $(JOBS)
-	@scripts/run_fuzz build/fuzz --record $(or $(SECONDS),600)
+	@cmake --preset fuzz-plain
+	@cmake --build --preset fuzz-plain -j $(JOBS)
+	@$(if $(CODECS),scripts/build_fuzz_codecs)
+	@scripts/run_fuzz build/fuzz --record $(or $(SECONDS),600) --plain build/fuzz-plain \
+	    $(if $(CODECS)$(wildcard build/fuzz-codecs/versions),--codecs build/fuzz-codecs)
 
 .PHONY: bench-damage soak
 bench-damage: ## the same damaged models to broad and to other programs: make bench-damage [COUNT=400]

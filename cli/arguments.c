@@ -9,17 +9,22 @@
 
 /* ---- parsing ---- */
 
-enum { ERROR_BYTES = 4096 };
+enum { ERROR_BYTES = 4096, NAME_BYTES = 64 };
+
+static const broad_option *find_name(const cli_command *command, const char *name, size_t length)
+{
+    char text[NAME_BYTES];
+    if (length >= sizeof text) return NULL;
+    memcpy(text, name, length);
+    text[length] = 0;
+    return cli_option_named(command, text);
+}
 
 /* Whether some command has an option by this name. */
 static int is_option(const char *name, size_t length)
 {
-    char text[64];
-    if (length == 0 || length >= sizeof text) return 0;
-    memcpy(text, name, length);
-    text[length] = 0;
     for (size_t i = 0; i < cli_command_count(); i++)
-        if (cli_option_named(cli_command_at(i), text)) return 1;
+        if (find_name(cli_command_at(i), name, length)) return 1;
     return 0;
 }
 
@@ -79,15 +84,6 @@ static int fail_unknown(const cli_command *command, const char *word, size_t len
         snprintf(text, sizeof text, "'%s' has no option '%s'; did you mean '--%s'?", command->name, name, nearest);
     else snprintf(text, sizeof text, "'%s' has no option '%s'", command->name, name);
     return cli_fail_usage(command, text);
-}
-
-static const broad_option *find_name(const cli_command *command, const char *name, size_t length)
-{
-    const broad_option *options[CLI_OPTIONS_MAX];
-    size_t count = cli_command_options(options, command);
-    for (size_t i = 0; i < count; i++)
-        if (strlen(options[i]->name) == length && memcmp(options[i]->name, name, length) == 0) return options[i];
-    return NULL;
 }
 
 static const broad_option *find_letter(const cli_command *command, char letter)
@@ -213,11 +209,6 @@ size_t cli_given_all(const char **out, const cli_arguments *arguments, const cha
     for (size_t i = 0; i < arguments->given_count; i++)
         if (strcmp(arguments->given[i].option->name, name) == 0) out[count++] = arguments->given[i].value;
     return count;
-}
-
-const broad_option *cli_option_named(const cli_command *command, const char *name)
-{
-    return find_name(command, name, strlen(name));
 }
 
 const char *cli_value(const cli_arguments *arguments, const char *name)

@@ -25,8 +25,6 @@ struct cli_arguments {
 /* Call cli_arguments_clear() afterwards, whatever the status. */
 int cli_arguments_parse(cli_arguments *out, const cli_command *command, int count, char **words);
 void cli_arguments_clear(cli_arguments *arguments);
-/* The option by this name that the command has; NULL: none. */
-const broad_option *cli_option_named(const cli_command *command, const char *name);
 const char *cli_given(const cli_arguments *arguments, const char *name); /* NULL: not given */
 const char *cli_value(const cli_arguments *arguments, const char *name); /* given, else the table's default */
 /* Its number in the choices; the default's if not given. */

@@ -1141,15 +1141,19 @@ int cli_section_starts(const cli_command *command, const cli_section *section)
     return section == command->sections || strcmp(section->title, section[-1].title) != 0;
 }
 
+/* Whether an option of the library belongs to the section. */
+static int section_takes(const cli_command *command, const cli_section *section, const char *name)
+{
+    return section->library[0] == '*' ? !named_elsewhere(command, name) : names_have(section->library, name);
+}
+
 size_t cli_section_options(const broad_option **out, const cli_command *command, const cli_section *section)
 {
     size_t count = 0;
     for (size_t i = 0; i < section->count && count < CLI_OPTIONS_MAX; i++) out[count++] = &section->options[i];
     for (size_t i = 0; section->library && i < broad_option_count() && count < CLI_OPTIONS_MAX; i++) {
         const broad_option *option = broad_option_at(i);
-        int all = section->library[0] == '*';
-        if (all ? !named_elsewhere(command, option->name) : names_have(section->library, option->name))
-            out[count++] = option;
+        if (section_takes(command, section, option->name)) out[count++] = option;
     }
     return count;
 }
@@ -1169,6 +1173,17 @@ const broad_option *cli_library_option(const char *name)
 {
     for (size_t i = 0; i < broad_option_count(); i++)
         if (strcmp(broad_option_at(i)->name, name) == 0) return broad_option_at(i);
+    return NULL;
+}
+
+const broad_option *cli_option_named(const cli_command *command, const char *name)
+{
+    const broad_option *of_library = cli_library_option(name);
+    for (const cli_section *section = command->sections; section->title; section++) {
+        for (size_t i = 0; i < section->count; i++)
+            if (strcmp(section->options[i].name, name) == 0) return &section->options[i];
+        if (of_library && section->library && section_takes(command, section, name)) return of_library;
+    }
     return NULL;
 }
 

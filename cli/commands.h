@@ -54,6 +54,8 @@ size_t cli_section_options(const broad_option **out, const cli_command *command,
 /* The options of all sections. */
 size_t cli_command_options(const broad_option **out, const cli_command *command);
 const broad_option *cli_library_option(const char *name); /* NULL: none */
+/* The option of the command, its own or one of the library; NULL: none. */
+const broad_option *cli_option_named(const cli_command *command, const char *name);
 /* The default as text, "" if there is none: of the option itself, or what the presets say. */
 void cli_option_default(char *out, size_t bytes, const broad_option *option);
 /* "a, b or c" of "a|b|c"; bytes > 0. */

@@ -1,7 +1,8 @@
 /*
  * Models that the reader takes, as inputs of what comes after it: the predictor, and the writers of ONNX and C. The first
  * byte chooses the options of the export; the rest is a model file whose checksums are repaired first. A predictor answers
- * with finite scores or fails with a reason, and what is exported is whole.
+ * with finite scores or fails with a reason, and what is exported is whole. Where not all is checked of every input
+ * (see depth.h), the first byte also chooses between predictor and export.
  */
 #include <math.h>
 #include <stdint.h>
@@ -10,6 +11,7 @@
 
 #include "base/memory.h"
 #include "broad/broad.h"
+#include "depth.h"
 #include "model_mutator.h"
 #include "sample_model.h"
 #include "store/store.h"
@@ -78,8 +80,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int status = broad__store_decode(&model, bytes, size - 1);
     must(sound(status) && !model == (status != BROAD_OK));
     if (!status && model->inputs <= INPUTS_MOST && broad_model_nodes(model) <= NODES_MOST) {
-        try_predictor(bytes, size - 1, data[0]);
-        try_exports(model, data[0]);
+        int deep = fuzz_deep(data, size);
+        if (deep || data[0] & 128) try_predictor(bytes, size - 1, data[0]);
+        if (deep || !(data[0] & 128)) try_exports(model, data[0]);
     }
     broad_model_free(model);
     free(bytes);

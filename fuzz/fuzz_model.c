@@ -2,13 +2,14 @@
  * The model reader on arbitrary bytes. The first byte chooses how the rest is taken, so that the checksums do not shield
  * what lies behind them:
  *   0 as a file, 1 as a file whose checksums are repaired first, 2 as the description inside a file without tensors.
- * What is read must be written again, and then read and written to the same bytes.
+ * What is read must be written again, and then (see depth.h) read and written to the same bytes.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "depth.h"
 #include "model_mutator.h"
 #include "sample_model.h"
 #include "store/container.h"
@@ -32,9 +33,11 @@ static void try_bytes(const void *bytes, size_t count)
         return;
     }
     must(broad__store_encode(&once, &once_bytes, model, 0));
-    must(broad__store_decode(&second, once, once_bytes));
-    must(broad__store_encode(&twice, &twice_bytes, second, 0));
-    if (once_bytes != twice_bytes || memcmp(once, twice, once_bytes) != 0) abort();
+    if (fuzz_deep(bytes, count)) {
+        must(broad__store_decode(&second, once, once_bytes));
+        must(broad__store_encode(&twice, &twice_bytes, second, 0));
+        if (once_bytes != twice_bytes || memcmp(once, twice, once_bytes) != 0) abort();
+    }
     broad__free(once);
     broad__free(twice);
     broad_model_free(model);

@@ -217,11 +217,38 @@ static size_t put_together(uint8_t *bytes, size_t room, const parts *file)
     return total;
 }
 
+/* ---- in place, which is quicker ---- */
+
+static void change_character(unsigned *state, uint8_t *at)
+{
+    static const char known[] = "0123456789-+.eE,:[]{}\" ntx";
+    if (*at >= '0' && *at <= '9') *at = (uint8_t)('0' + draw(state, 10));
+    else if (draw(state, 8) == 0) *at = (uint8_t)known[draw(state, sizeof known - 1)];
+    else if (*at >= 'a' && *at <= 'z') *at = (uint8_t)('a' + draw(state, 26));
+}
+
+/* Some characters of the header and numbers of the tensors, at the places that they have. */
+static size_t change_in_place(unsigned *state, uint8_t *bytes, size_t size)
+{
+    if (size < SAMPLE_HEADER_LEAST) return 0;
+    uint64_t length = sample_header_bytes(bytes);
+    if (length > size - LENGTH || !length) return 0;
+    parts file = {.data = bytes + LENGTH + length, .data_bytes = size - LENGTH - (size_t)length};
+    for (unsigned i = 0, changes = 1 + draw(state, 4); i < changes; i++) {
+        if (draw(state, 4) == 0) change_numbers(state, &file);
+        else change_character(state, bytes + LENGTH + draw(state, (unsigned)length));
+    }
+    sample_repair(bytes, size);
+    return size;
+}
+
 size_t fuzz_mutate_model(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
     parts file = {0};
     size_t made = 0;
     unsigned state = seed * 2654435761u + 1;
+    if (size > 1 && draw(&state, 2)) made = change_in_place(&state, data + 1, size - 1);
+    if (made) return made + 1;
     if (size > 1 && take_apart(&file, data + 1, size - 1) == 0) {
         for (unsigned i = 0, changes = 1 + draw(&state, 3); i < changes; i++) {
             unsigned way = draw(&state, 8);

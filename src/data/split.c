@@ -214,7 +214,7 @@ typedef struct choosing {
     const size_t *classes; /* NULL: all rows are one class */
     size_t class_count;
     uint64_t seed;
-    uint64_t *keys; /* ROWS */
+    uint64_t *keys; /* ROWS, or as many as there are */
     selection *selections;
     size_t *counts; /* class_count << bits */
 } choosing;
@@ -269,10 +269,11 @@ static void mark_selected(unsigned char *apart, choosing *c)
 static int choose_smallest(unsigned char *apart, const broad_data *table, const size_t *classes, size_t class_count,
                            const size_t *wanted, uint64_t seed)
 {
-    const int bits = class_count <= 256 ? 16 : 4;
+    /* Few rows are passed over more often, rather than counted in tables that are larger than they are. */
+    const int bits = class_count <= 256 && table->rows >= (size_t)1 << 12 ? 16 : 4;
     choosing c = {.table = table, .classes = classes, .class_count = class_count, .seed = seed};
     int status = BROAD_NO_MEMORY;
-    c.keys = broad__alloc_array(ROWS, sizeof *c.keys);
+    c.keys = broad__alloc_array(table->rows < ROWS ? table->rows : ROWS, sizeof *c.keys);
     c.selections = broad__alloc_array(class_count, sizeof *c.selections);
     c.counts = broad__alloc_array(class_count, sizeof *c.counts << bits);
     if (!c.keys || !c.selections || !c.counts) goto cleanup;

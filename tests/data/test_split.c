@@ -3,6 +3,7 @@
 
 #include "data/split.h"
 #include "data/table.h"
+#include "rng/philox.h"
 
 /* Input 0 of a row is its number, so that rows can be followed. */
 static broad_data *table_of(size_t rows, const char *const *labels, const char *const *groups)
@@ -75,6 +76,38 @@ static void test_random(void **state)
     broad_data_free(train);
     broad_data_free(test);
     broad_data_free(whole);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The rows that are held out are those with the smallest keys, however many rows there are: here the keys are sorted. */
+static void test_smallest_keys(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {2, 37, 4095, 4096, 70000};
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        size_t rows = counts[c], wanted = (rows + 1) / 2;
+        const broad__stream stream = {.seed = 9, .purpose = BROAD__FOR_SPLIT};
+        double *keys = malloc(rows * sizeof *keys), *sorted = malloc(rows * sizeof *sorted);
+        assert_non_null(keys);
+        assert_non_null(sorted);
+        broad__random_fill(keys, &stream, 0, rows);
+        memcpy(sorted, keys, rows * sizeof *keys);
+        qsort(sorted, rows, sizeof *sorted, compare_doubles);
+        broad_data *whole = table_of(rows, NULL, NULL), *train, *test;
+        assert_ok(broad__split(&train, &test, whole, 0.5, 9));
+        assert_int_equal(test->rows, wanted);
+        for (size_t i = 0; i < test->rows; i++) assert_true(keys[(size_t)test->x[i]] <= sorted[wanted - 1]);
+        broad_data_free(train);
+        broad_data_free(test);
+        broad_data_free(whole);
+        free(keys);
+        free(sorted);
+    }
 }
 
 static void test_by_class(void **state)
@@ -206,8 +239,10 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),   cmocka_unit_test(test_by_class),     cmocka_unit_test(test_lonely_classes),
-        cmocka_unit_test(test_by_group), cmocka_unit_test(test_large_groups), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_random),   cmocka_unit_test(test_smallest_keys),
+        cmocka_unit_test(test_by_class), cmocka_unit_test(test_lonely_classes),
+        cmocka_unit_test(test_by_group), cmocka_unit_test(test_large_groups),
+        cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

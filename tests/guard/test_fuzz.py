@@ -4,6 +4,7 @@
 Usage: test_fuzz.py PATH_OF_BROAD. Exits with 77 where clang is missing, and in instrumented builds: the targets are
 built anew with sanitizers of their own, so that one run of them is enough. `make fuzz` runs them for longer.
 """
+import json
 import os
 import pathlib
 import re
@@ -95,6 +96,66 @@ class Fuzz(unittest.TestCase):
         archives = list((SOURCE / "fuzz" / "corpus").glob("*.zip"))
         self.assertEqual({path.stem for path in archives}, {path.stem for path in (SOURCE / "fuzz").glob("fuzz_*.c")})
         self.assertLess(sum(path.stat().st_size for path in archives), STORED_MOST)
+
+
+class Record(unittest.TestCase):
+    """What scripts/run_fuzz counts, of programs that only say what a target says."""
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="broad-fuzz-"))
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        (self.folder / "build").mkdir()
+        (self.folder / "build" / "broad").symlink_to(BROAD)
+
+    def target(self, build, name, executions, edges, code=0):
+        path = self.folder / build / "fuzz" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"""#!/bin/sh
+echo "#3 INITED cov: 1 ft: 1"
+echo "#9 DONE cov: {edges} ft: 1"
+echo "stat::number_of_executed_units: {executions}"
+echo "$LD_LIBRARY_PATH" >"{self.folder}/{name}.libraries"
+[ {code} = 0 ] || echo "SUMMARY: libFuzzer: deadly signal"
+exit {code}
+""")
+        path.chmod(0o755)
+
+    def run_fuzz(self, *options):
+        store = self.folder / "stored.json"
+        done = subprocess.run([sys.executable, SOURCE / "scripts" / "run_fuzz", self.folder / "build", "--record", "2", "--store", store, *options],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        return done.returncode, done.stdout, json.loads(store.read_text())["runs"] if store.exists() else []
+
+    def test_counts(self):
+        self.target("build", "fuzz_json", 100, 7)
+        self.target("plain", "fuzz_json", 900, 9)
+        code, said, runs = self.run_fuzz("--plain", self.folder / "plain")
+        mine = runs[0]["targets"]["fuzz_json"]
+        self.assertEqual((code, len(runs), mine["executions"], mine["plain"], mine["edges"], mine["findings"]), (0, 1, 1000, 900, 7, 0), said)
+        self.target("build", "fuzz_json", 50, 6)
+        mine = self.run_fuzz()[2][0]["targets"]["fuzz_json"]  # the same commit: added to its run
+        self.assertEqual((mine["executions"], mine["plain"], mine["edges"]), (1050, 900, 7))
+
+    def test_findings(self):
+        self.target("build", "fuzz_json", 100, 7)
+        self.target("plain", "fuzz_json", 900, 9, code=77)
+        code, said, runs = self.run_fuzz("--plain", self.folder / "plain")
+        self.assertEqual((code, runs[0]["targets"]["fuzz_json"]["findings"]), (1, 1), said)
+        self.assertIn("deadly signal", said)
+
+    def test_codecs(self):
+        """They are for the targets of pictures, and must be there."""
+        for name in ("fuzz_image", "fuzz_json"):
+            self.target("build", name, 1, 1)
+        codecs = self.folder / "codecs"
+        code, said, _ = self.run_fuzz("--codecs", codecs)
+        self.assertEqual(code, 1)
+        self.assertIn("build_fuzz_codecs", said)
+        library = codecs / "usr" / "lib" / "libpng16.so.16"
+        library.parent.mkdir(parents=True)
+        library.touch()
+        self.assertEqual(self.run_fuzz("--codecs", codecs)[0], 0)
+        self.assertEqual((self.folder / "fuzz_image.libraries").read_text().strip(), str(library.parent))
+        self.assertNotIn(str(codecs), (self.folder / "fuzz_json.libraries").read_text())
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ static int take_mark(broad__text *text, int front)
         size_t count = strlen(*mark);
         if (count > text->count) continue;
         const char *at = front ? text->bytes : text->bytes + text->count - count;
-        if (memcmp(at, *mark, count) != 0) continue;
+        if (*at != **mark || memcmp(at, *mark, count) != 0) continue;
         if (front) text->bytes += count;
         text->count -= count;
         return 1;
