@@ -424,17 +424,26 @@ static void run(serve_learner *learner)
     json_decref(result);
 }
 
+/* At most a second, then it is time to look whether model.broad is still the one in use; true: there is something to do. */
+static int wait_for_more(serve_learner *learner)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    pthread_cond_timedwait(&learner->more, &learner->lock, &until);
+    return learner->busy;
+}
+
 static void *live(void *context)
 {
     serve_learner *learner = context;
     pthread_mutex_lock(&learner->lock);
     while (!learner->over) {
-        if (!learner->busy) {
-            pthread_cond_wait(&learner->more, &learner->lock);
-            continue;
-        }
+        int busy = learner->busy || wait_for_more(learner);
+        if (learner->over) break;
         pthread_mutex_unlock(&learner->lock);
-        run(learner);
+        if (serve_versions_follow(learner->server, busy)) serve_server_trouble(learner->server);
+        if (busy) run(learner);
         pthread_mutex_lock(&learner->lock);
     }
     pthread_mutex_unlock(&learner->lock);

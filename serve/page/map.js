@@ -1,5 +1,5 @@
 /*
- * Photos with a position: north is up, the outline encloses all photos of a folder. A plain drawing, in Mercator's projection;
+ * Photos with a position: north is up, an outline encloses the photos of a site: those of a folder that lie near each other. A plain drawing, in Mercator's projection;
  * below it map tiles where the server was started with a tile server.
  */
 import { get, session } from "./api.js";
@@ -7,7 +7,7 @@ import { dialog, h, plural, replace, svg, toast } from "./dom.js";
 import { classColour, classes, state, verdict } from "./state.js";
 import { query } from "./filters.js";
 
-const WIDTH = 1000, HEIGHT = 640, EDGE = 50, FOCUSED_MOST = 300, TILE = 256, CLOSEST = 19, TILES_MOST = 64, EARTH = 40075017;
+const WIDTH = 1000, HEIGHT = 640, EDGE = 50, FOCUSED_MOST = 300, TILE = 256, CLOSEST = 19, TILES_MOST = 64, EARTH = 40075017, SITE = 300;
 
 /* A place as parts of the world's width, from the west and from the north. */
 function world({ latitude, longitude }) {
@@ -50,6 +50,28 @@ function hull(points) {
     return sorted.length < 3 ? sorted : [...half(sorted).slice(0, -1), ...half(sorted.reverse()).slice(0, -1)];
 }
 
+/* Photos of a folder that lie near each other: cells of SITE metres, with those that touch them. */
+function sites(photos, { at, metres }) {
+    const cells = new Map(), found = [];
+    for (const photo of photos) {
+        const point = at(photo), place = point.map((value) => Math.floor(value * metres / SITE)), key = `${photo.folder}\n${place}`;
+        if (!cells.has(key)) cells.set(key, { place, folder: photo.folder, points: [] });
+        cells.get(key).points.push(point);
+    }
+    while (cells.size) {
+        const points = [], open = [cells.keys().next().value];
+        while (open.length) {
+            const key = open.pop(), cell = cells.get(key);
+            if (!cell) continue;
+            cells.delete(key);
+            points.push(...cell.points);
+            for (const dx of [-1, 0, 1]) for (const dy of [-1, 0, 1]) open.push(`${cell.folder}\n${[cell.place[0] + dx, cell.place[1] + dy]}`);
+        }
+        found.push(points);
+    }
+    return found;
+}
+
 /* In the corner of the part that is seen. */
 function drawScale(group, metres, [x, y, w]) {
     const size = w / WIDTH, wanted = 160 * metres * size, power = 10 ** Math.floor(Math.log10(wanted)), step = [1, 2, 5].filter((n) => n * power <= wanted).pop() * power;
@@ -59,12 +81,8 @@ function drawScale(group, metres, [x, y, w]) {
 }
 
 function draw(photos, onOpen) {
-    const place = projection(photos), { at, metres } = place, folders = new Map(), tiles = svg("g", { class: "tiles", "aria-hidden": "true" }), scale = svg("g", { class: "scale" });
-    for (const photo of photos) {
-        if (!folders.has(photo.folder)) folders.set(photo.folder, []);
-        folders.get(photo.folder).push(at(photo));
-    }
-    const outlines = [...folders.values()].filter((points) => points.length > 2).map((points) => svg("polygon", { class: "outline", points: hull(points).map((p) => p.join(",")).join(" ") }));
+    const place = projection(photos), { at, metres } = place, tiles = svg("g", { class: "tiles", "aria-hidden": "true" }), scale = svg("g", { class: "scale" });
+    const outlines = sites(photos, place).filter((points) => points.length > 2).map((points) => svg("polygon", { class: "outline", points: hull(points).map((p) => p.join(",")).join(" ") }));
     const focusable = photos.length <= FOCUSED_MOST;
     const points = photos.map((photo) => {
         const [cx, cy] = at(photo), said = verdict(photo) || "no verdict";
