@@ -276,6 +276,17 @@ static void put_before(json_t *result, serve_server *server, int64_t version)
     json_decref(parent);
 }
 
+/* Photos wait while a model with other inputs looks at them. */
+static int fail_nothing(serve_server *server)
+{
+    int64_t waiting = 0;
+    int status = serve_number(&waiting, &server->project.database,
+                              "SELECT count(*) FROM photos WHERE state=0 AND review>0", "");
+    if (status) return status;
+    return waiting ? cli_fail(BROAD_USAGE, "the photos are being judged by another model; learn when that is done")
+                   : cli_fail(BROAD_USAGE, "there is nothing to learn: the model knows every correction already");
+}
+
 /* The corrections that the model in use has not learned. */
 static int correct(json_t **result, serve_learner *learner, const serve_model *now)
 {
@@ -285,8 +296,7 @@ static int correct(json_t **result, serve_learner *learner, const serve_model *n
     json_t *said = NULL;
     double start = broad__seconds();
     int status = gather(&own, server, now, learner->agreed);
-    if (!status && !own.count)
-        status = cli_fail(BROAD_USAGE, "there is nothing to learn: the model knows every correction already");
+    if (!status && !own.count) status = fail_nothing(server);
     if (!status) status = serve_project_path(list, &server->project, "labels/%lld.csv", (long long)serve_now());
     if (!status) status = write_list(&own, server, list);
     if (!status) status = serve_project_path(model, &server->project, "work/new.broad");

@@ -194,13 +194,12 @@ static int keep_learned(serve_server *server, int64_t version, int64_t parent, c
     return status;
 }
 
-static int keep_row(int64_t *out, serve_server *server, const serve_candidate *candidate)
+static int keep_row(int64_t *out, serve_server *server, const serve_candidate *candidate, int64_t rows)
 {
     serve_database *database = &server->project.database;
     char hash[BROAD__HASH_TEXT];
     int64_t parent = serve_version_now(server), lineage = lineage_of(server, parent);
     char *text = candidate->result ? json_dumps(candidate->result, JSON_COMPACT) : NULL;
-    int64_t rows = json_integer_value(json_object_get(candidate->result, "rows"));
     int status = broad__file_hash(hash, candidate->file);
     if (!status)
         status = serve_change(database,
@@ -221,10 +220,11 @@ int serve_version_add(int64_t *out, serve_server *server, const serve_candidate 
     serve_model *probe = NULL;
     char path[PATH_MAX];
     int status = serve_model_load(&probe, candidate->file, 0, 0);
+    int64_t rows = status ? 0 : (int64_t)broad_model_rows(probe->model);
     serve_model_drop(probe);
     if (!status) status = serve_database_begin(database);
     if (status) return status;
-    status = keep_row(out, server, candidate);
+    status = keep_row(out, server, candidate, rows);
     if (!status) status = serve_project_model_path(path, &server->project, *out);
     if (!status) status = cli_copy_file(path, candidate->file);
     status = serve_database_end(database, status);

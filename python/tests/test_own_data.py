@@ -24,6 +24,7 @@ class Tables(Case):
         scores = [broad.BroadClassifier(**FAST).fit(frame, y).decision_function(frame) for frame in frames]
         np.testing.assert_array_equal(scores[0], scores[1])
         np.testing.assert_array_equal(scores[0], scores[2])
+        self.assertEqual([broad.BroadClassifier(**FAST).fit(frame, y)._categories for frame in frames], [[(1, ["u", "v"])]] * 3)
         numbers = x[:, 1].astype(object)
         numbers[7] = pandas.NA
         gaps = np.where(np.arange(90) == 7, np.nan, x[:, 1])

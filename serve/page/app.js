@@ -13,7 +13,7 @@ import { viewerIsOpen, viewerKey } from "./viewer.js";
 const views = { photos: ["Photos", galleryView], map: ["Map", mapView], learning: ["Learning", learningView], doubts: ["Doubts", doubtsView], export: ["Export", exportsView] };
 const main = document.getElementById("main");
 const TROUBLE_SHOWN = 20000; /* ms */
-let shown = null, online = true;
+let shown = null, online = true, anew = false; /* anew: with another token */
 
 const isEmpty = () => state.status && !state.status.counts.judged && !state.status.counts.waiting && !state.status.counts.unreadable && state.status.work.task === null;
 
@@ -69,7 +69,8 @@ function drawBanners(message) {
         setTimeout(drawBanners, TROUBLE_SHOWN + 100);
     }
     replace(document.getElementById("banners"),
-        !online && h("p", { className: "banner bad", role: "alert" }, "The server does not answer. Nothing that was confirmed is lost. This page goes on as soon as it is back."),
+        !online && h("p", { className: "banner bad", role: "alert" }, anew ? "The server was started again. Open the address that it has printed; nothing that was confirmed is lost."
+            : "The server does not answer. Nothing that was confirmed is lost. This page goes on as soon as it is back."),
         Date.now() < trouble.until && h("p", { className: "banner bad", role: "alert" }, trouble.text),
         steps && h("p", { className: "banner" }, steps),
         odd && h("p", { className: "banner" }, `${plural(unlike, "photo")} of ${count(judged)} are not like those that the model was trained on. `, h("a", { href: "#/doubts" }, "See which")));
@@ -117,7 +118,7 @@ const handlers = {
         changed("work", data);
         if (!["learn", "train", "demo"].includes(data.task) || data.state === "begun") return;
         if (data.state === "failed") toast(sentence(data.message));
-        else if (data.task === "train") toast(`A first model is made, from ${plural(data.result.learned, "photo")}.`, { name: "See", run: () => { location.hash = "#/learning"; } });
+        else if (data.task === "train") toast(`A model was trained on ${plural(data.result.learned, "photo")}.`, { name: "See", run: () => { location.hash = "#/learning"; } });
         else if (data.task === "learn") toast(`Learned ${plural(data.result.learned, "photo")}; ${plural(data.result.changed, "verdict")} changed.`, { name: "See", run: () => { location.hash = "#/learning"; } });
     },
 };
@@ -128,7 +129,10 @@ async function start() {
     document.getElementById("help").addEventListener("click", showKeys);
     document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); (document.querySelector(".sheet") || main).focus(); });
     document.addEventListener("keydown", onKey);
-    addEventListener("hashchange", show);
+    addEventListener("hashchange", () => {
+        for (const open of document.querySelectorAll("dialog[open]")) open.close(); /* "back" leaves the large view as well */
+        show();
+    });
     acceptDrops(document.body);
     state.listeners.add((what) => {
         if (what === "status" || what === "sending") drawTop();
@@ -149,6 +153,7 @@ async function start() {
         }
         first = false;
         online = now;
+        if (!now) anew = (await begin().catch((error) => error))?.code === 401;
         drawBanners();
     });
 }

@@ -297,11 +297,13 @@ export const openCurrent = () => grid.total && open(grid.current);
 
 /* ---- reviewing ---- */
 
-/* The photos at these places; with a photo that stands for a stack, the whole stack. */
-async function photosAt(indices) {
+/* The photos at these places, as they were when the key was pressed, however the list has changed since; with a photo that
+ * stands for a stack, the whole stack. */
+async function photosAt(indices, known, number) {
     const found = [];
-    for (const index of indices) {
-        const photo = await needPhoto(index);
+    for (const [i, index] of indices.entries()) {
+        if (!known[i] && number !== grid.number) throw new Error("The list has changed meanwhile. Press the key again.");
+        const photo = known[i] || await needPhoto(index);
         if (photo?.stacked > 1) found.push(...(await get(`photos?stack=${photo.stack}&limit=1000`)).photos);
         else if (photo) found.push(photo);
     }
@@ -316,12 +318,11 @@ const inLine = (what) => { line = line.then(what, what); return line; };
  * comes when the server has it on disk. */
 export function reviewCurrent(how) {
     if (!grid.total) return undefined;
-    const many = grid.selected.size > 0, indices = many ? [...grid.selected] : [grid.current], own = grid.number;
+    const many = grid.selected.size > 0, indices = many ? [...grid.selected] : [grid.current], known = indices.map((index) => grid.items[index]), own = grid.number;
     if (many) clearSelection();
     else moveTo(grid.current + 1);
     return inLine(async () => {
-        if (own !== grid.number) return;
-        const found = await photosAt(indices);
+        const found = await photosAt(indices, known, own).catch((error) => { toast(error.message); return []; });
         /* To agree with many does not take back what was corrected before. */
         const ids = found.filter((photo) => !(how.agree && found.length > 1 && photo.review !== "none")).map((photo) => photo.id);
         const done = ids.length ? await review(ids, how) : null;

@@ -96,14 +96,14 @@ function draw(photos, onOpen) {
         return point;
     });
     const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "map", role: "group", "aria-label": "Map of the photos" }, tiles, outlines, points, scale);
-    return { picture, seen: (part) => {
+    return { picture, points: photos.map(at), seen: (part) => {
         drawScale(scale, metres, part);
         if (session.tiles) drawTiles(tiles, session.tiles, place, part, picture.clientWidth || WIDTH);
     } };
 }
 
 /* The wheel and two buttons change the part that is seen. */
-function zoomable({ picture, seen }, part) {
+function zoomable({ picture, seen, points }, part) {
     let [x, y, w, ht] = part;
     const apply = () => {
         [part[0], part[1], part[2], part[3]] = [x, y, w, ht];
@@ -112,6 +112,17 @@ function zoomable({ picture, seen }, part) {
         seen([x, y, w, ht]);
     };
     requestAnimationFrame(apply);
+    /* The middle, or the point nearest to it where the part that will be seen would have none but at its edge. */
+    const middle = (factor) => {
+        const cx = x + w / 2, cy = y + ht / 2, far = ([px, py]) => Math.max(Math.abs(px - cx) / w, Math.abs(py - cy) / ht);
+        const nearest = points.reduce((best, point) => (far(point) < far(best) ? point : best), points[0]);
+        return far(nearest) * 2 < 0.8 * factor ? [cx, cy] : nearest;
+    };
+    const toMiddle = (factor) => {
+        const [cx, cy] = middle(factor);
+        x += cx - x - w / 2; y += cy - y - ht / 2;
+        zoom(factor);
+    };
     const zoom = (factor, cx = x + w / 2, cy = y + ht / 2) => {
         const to = Math.max(WIDTH / 200, Math.min(WIDTH, w * factor)), f = to / w;
         x = cx - (cx - x) * f; y = cy - (cy - y) * f; w *= f; ht *= f;
@@ -133,7 +144,7 @@ function zoomable({ picture, seen }, part) {
         from = [event.clientX, event.clientY];
         apply();
     });
-    return zoom;
+    return toMiddle;
 }
 
 export function mapView() {
