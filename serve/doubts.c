@@ -18,6 +18,25 @@ static int put_decision(void *context, sqlite3_stmt *row)
     return BROAD_OK;
 }
 
+static int put_name(void *context, sqlite3_stmt *row)
+{
+    cli_json_put(context, "name", cli_json_text(serve_query_text(row, 0)));
+    cli_json_put(context, "folder", cli_json_text(serve_query_text(row, 1)));
+    return BROAD_OK;
+}
+
+/* Photos of the project are files named by their content: the name is the one that they came with. */
+static int name_photo(json_t *photo, serve_database *database)
+{
+    sqlite3_stmt *query = NULL;
+    const char *file = json_string_value(json_object_get(photo, "file"));
+    const char *slash = file ? strrchr(file, '/') : NULL, *base = slash ? slash + 1 : file;
+    cli_json_put(photo, "name", cli_json_text(base ? base : ""));
+    cli_json_put(photo, "folder", cli_json_text(""));
+    int status = serve_query_open(&query, database, "SELECT name, folder FROM photos WHERE content=?", "t", base);
+    return serve_query_each(query, status, put_name, photo);
+}
+
 int serve_doubts_json(json_t **out, serve_server *server)
 {
     serve_database *database = &server->project.database;
@@ -34,6 +53,7 @@ int serve_doubts_json(json_t **out, serve_server *server)
                                   " AND p.review>0",
                                   "t", json_string_value(json_object_get(photo, "file")));
         status = serve_query_each(query, status, put_decision, photo);
+        if (!status) status = name_photo(photo, database);
     }
     serve_database_unlock(database);
     if (status) json_decref(doubts);

@@ -276,6 +276,17 @@ static void put_before(json_t *result, serve_server *server, int64_t version)
     json_decref(parent);
 }
 
+/* Photos wait while a model with other inputs looks at them. */
+static int fail_nothing(serve_server *server)
+{
+    int64_t waiting = 0;
+    int status = serve_number(&waiting, &server->project.database,
+                              "SELECT count(*) FROM photos WHERE state=0 AND review>0", "");
+    if (status) return status;
+    return waiting ? cli_fail(BROAD_USAGE, "the photos are being judged by another model; learn when that is done")
+                   : cli_fail(BROAD_USAGE, "there is nothing to learn: the model knows every correction already");
+}
+
 /* The corrections that the model in use has not learned. */
 static int correct(json_t **result, serve_learner *learner, const serve_model *now)
 {
@@ -285,8 +296,7 @@ static int correct(json_t **result, serve_learner *learner, const serve_model *n
     json_t *said = NULL;
     double start = broad__seconds();
     int status = gather(&own, server, now, learner->agreed);
-    if (!status && !own.count)
-        status = cli_fail(BROAD_USAGE, "there is nothing to learn: the model knows every correction already");
+    if (!status && !own.count) status = fail_nothing(server);
     if (!status) status = serve_project_path(list, &server->project, "labels/%lld.csv", (long long)serve_now());
     if (!status) status = write_list(&own, server, list);
     if (!status) status = serve_project_path(model, &server->project, "work/new.broad");
@@ -424,17 +434,26 @@ static void run(serve_learner *learner)
     json_decref(result);
 }
 
+/* At most a second, then it is time to look whether model.broad is still the one in use; true: there is something to do. */
+static int wait_for_more(serve_learner *learner)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    pthread_cond_timedwait(&learner->more, &learner->lock, &until);
+    return learner->busy;
+}
+
 static void *live(void *context)
 {
     serve_learner *learner = context;
     pthread_mutex_lock(&learner->lock);
     while (!learner->over) {
-        if (!learner->busy) {
-            pthread_cond_wait(&learner->more, &learner->lock);
-            continue;
-        }
+        int busy = learner->busy || wait_for_more(learner);
+        if (learner->over) break;
         pthread_mutex_unlock(&learner->lock);
-        run(learner);
+        if (serve_versions_follow(learner->server, busy)) serve_server_trouble(learner->server);
+        if (busy) run(learner);
         pthread_mutex_lock(&learner->lock);
     }
     pthread_mutex_unlock(&learner->lock);

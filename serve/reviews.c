@@ -103,9 +103,13 @@ int serve_review_photos(json_t **out, serve_project *project, const serve_review
         if (!status && reviewing->label)
             status = serve_change(database, "INSERT OR IGNORE INTO classes VALUES(?)", "t", reviewing->label);
         if (!status) status = review_all(photos, project, action, reviewing);
+        if (!status && !json_array_size(photos)) { /* nothing was done, so that there is nothing to undo */
+            status = serve_change(database, "DELETE FROM actions WHERE id=?", "i", action);
+            action = 0;
+        }
         status = serve_database_end(database, status);
     }
-    cli_json_put(answer, "action", json_integer(action));
+    cli_json_put(answer, "action", action ? json_integer(action) : json_null());
     cli_json_put(answer, "kind", cli_json_text(kind));
     cli_json_put(answer, "who", cli_json_text(reviewing->who));
     cli_json_put(answer, "photos", photos);

@@ -2,6 +2,8 @@
 #ifndef BROAD_SERVE_SERVER_H
 #define BROAD_SERVE_SERVER_H
 
+#include <sys/stat.h>
+
 #include "serve/events.h"
 #include "serve/guard.h"
 #include "serve/learner.h"
@@ -31,7 +33,8 @@ typedef struct serve_server {
     serve_queue *queue;
     serve_learner *learner;
     pthread_mutex_t model_lock;
-    serve_model *model; /* NULL: none yet */
+    serve_model *model;     /* NULL: none yet */
+    struct stat model_file; /* model.broad when it was last looked at; the learner's */
     pthread_t watcher;
     int watching;
     atomic_int look_now; /* a folder has joined those that are watched */

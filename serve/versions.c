@@ -2,12 +2,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "io/output.h"
 #include "serve/reviews.h"
+
+enum { SETTLED_SECONDS = 2 };
 
 int64_t serve_version_now(serve_server *server)
 {
@@ -190,13 +194,12 @@ static int keep_learned(serve_server *server, int64_t version, int64_t parent, c
     return status;
 }
 
-static int keep_row(int64_t *out, serve_server *server, const serve_candidate *candidate)
+static int keep_row(int64_t *out, serve_server *server, const serve_candidate *candidate, int64_t rows)
 {
     serve_database *database = &server->project.database;
     char hash[BROAD__HASH_TEXT];
     int64_t parent = serve_version_now(server), lineage = lineage_of(server, parent);
     char *text = candidate->result ? json_dumps(candidate->result, JSON_COMPACT) : NULL;
-    int64_t rows = json_integer_value(json_object_get(candidate->result, "rows"));
     int status = broad__file_hash(hash, candidate->file);
     if (!status)
         status = serve_change(database,
@@ -217,10 +220,11 @@ int serve_version_add(int64_t *out, serve_server *server, const serve_candidate 
     serve_model *probe = NULL;
     char path[PATH_MAX];
     int status = serve_model_load(&probe, candidate->file, 0, 0);
+    int64_t rows = status ? 0 : (int64_t)broad_model_rows(probe->model);
     serve_model_drop(probe);
     if (!status) status = serve_database_begin(database);
     if (status) return status;
-    status = keep_row(out, server, candidate);
+    status = keep_row(out, server, candidate, rows);
     if (!status) status = serve_project_model_path(path, &server->project, *out);
     if (!status) status = cli_copy_file(path, candidate->file);
     status = serve_database_end(database, status);
@@ -243,6 +247,27 @@ static int take_given(serve_server *server, const char *path)
     const serve_candidate candidate = {.file = path, .kind = "given"};
     int64_t version = 0;
     return serve_version_add(&version, server, &candidate);
+}
+
+/* A file that cannot be taken is complained about once. */
+int serve_versions_follow(serve_server *server, int at_once)
+{
+    char path[PATH_MAX], hash[BROAD__HASH_TEXT];
+    struct stat info, *last = &server->model_file;
+    int64_t written = 0, same = 0;
+    int status = serve_project_path(path, &server->project, "model.broad");
+    if (status || stat(path, &info)) return status;
+    if (info.st_ino == last->st_ino && info.st_size == last->st_size && info.st_mtim.tv_sec == last->st_mtim.tv_sec &&
+        info.st_mtim.tv_nsec == last->st_mtim.tv_nsec)
+        return BROAD_OK;
+    time_t age = time(NULL) - info.st_mtim.tv_sec;
+    if (!at_once && age >= 0 && age < SETTLED_SECONDS) return BROAD_OK;
+    *last = info;
+    status = serve_number(&written, &server->project.database,
+                          "SELECT CAST(value AS INTEGER) FROM settings WHERE name='written'", "");
+    if (!status) status = broad__file_hash(hash, path);
+    if (!status) status = is_own(&same, server, hash, written, serve_version_now(server));
+    return status || same ? status : take_given(server, path);
 }
 
 int serve_versions_start(serve_server *server)

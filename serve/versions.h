@@ -11,6 +11,10 @@
 /* Puts model.broad and the database in order, and loads the model in use, if there is one. */
 int serve_versions_start(serve_server *server);
 
+/* Takes model.broad as a new version if another program has replaced it since the last look; within its first two seconds
+ * only where there is no time to wait, since it may not be whole yet. */
+int serve_versions_follow(serve_server *server, int at_once);
+
 /* What is to become a version. */
 typedef struct serve_candidate {
     const char *file;   /* the model, which is moved from there */

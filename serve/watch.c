@@ -135,7 +135,8 @@ int serve_watch_add(serve_server *server, const char *folder)
     if (!realpath(folder, path) || stat(path, &info))
         return cli_fail(BROAD_NO_INPUT, "%s: %s", folder, strerror(errno));
     if (!S_ISDIR(info.st_mode)) return cli_fail(BROAD_USAGE, "%s: is not a folder", folder);
-    if (strncmp(path, server->project.folder, strlen(server->project.folder)) == 0)
+    size_t length = strlen(server->project.folder);
+    if (strncmp(path, server->project.folder, length) == 0 && (path[length] == '/' || !path[length]))
         return cli_fail(BROAD_USAGE, "%s: is the project itself; give another folder", folder);
     int status = serve_change(&server->project.database, "INSERT OR IGNORE INTO watched VALUES(?)", "t", path);
     server->look_now = !status;

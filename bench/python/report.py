@@ -39,11 +39,18 @@ def tables(found):
 def overhead(found):
     fit, array = found["fit"], found["array"]
     megabytes = array["rows"] * array["inputs"] * 8 / 1e6
-    rows = [["fit, processor time in s", f"{fit['rows']:,} x {fit['inputs']}", f"{fit['python']['fit']:.3f}", f"{fit['c']['fit']:.3f}"],
-            ["one row predicted, µs", f"1 x {fit['inputs']}", f"{1e6 * fit['python']['row']:.1f}", f"{1e6 * fit['c']['row']:.1f}"],
+    rows = [["fit, processor time in s", f"{fit['rows']:,} x {fit['inputs']}", *(f"{fit[who]['fit']:.3f}" for who in ("python", "c", "tool"))],
+            ["one row predicted, µs", f"1 x {fit['inputs']}", f"{1e6 * fit['python']['row']:.1f}", f"{1e6 * fit['c']['row']:.1f}", ""],
             ["fit, memory above the array, MB", f"{megabytes:,.0f} MB", f"{array['python']['memory'] * 1.024e-3:.1f}",
-             f"{array['c']['memory'] * 1.024e-3:.1f}"]]
-    return "\n".join(table(["", "rows", "Python", "C"], rows, 2)) + "\n"
+             f"{array['c']['memory'] * 1.024e-3:.1f}", ""]]
+    return "\n".join([*table(["", "rows", "Python", "C", "the tool's trainer"], rows, 2), "", *growth(found["growth"])]) + "\n"
+
+
+def growth(found):
+    """A sentence: KiB as megabytes."""
+    held = {name: f"{found[name] * 1.024e-3:.1f}" for name in ("early", "late", "early_peak", "late_peak")}
+    return paragraphs(f"{found['rounds']:,} fits, each with a prediction, one after the other: after a tenth of them the process held {held['early']} MB, "
+                      f"at most {held['early_peak']} MB so far; at the end {held['late']} MB, at most {held['late_peak']} MB.")
 
 
 def parts(found):

@@ -336,6 +336,17 @@ async function fromNothing(browser, server) {
     await page.getByRole("button", { name: "1 photo cannot be read" }).click();
     await page.getByRole("dialog").getByText("bad.jpg").waitFor();
     await page.keyboard.press("Escape");
+    await page.getByText("Make at least two classes").waitFor();
+    await page.locator(".sheet").focus();
+    await page.keyboard.press("1");
+    await page.getByText("There is no class 1 yet").waitFor();
+    await page.keyboard.press("Space");
+    await page.getByText("There is no verdict to agree with").waitFor();
+    assert.deepEqual((await server.get("actions")).actions, []);
+    await page.getByRole("link", { name: "Doubts" }).click();
+    await page.getByText("There is no model yet that photos could be unlike.").waitFor();
+    await page.getByRole("link", { name: "Photos", exact: true }).click();
+    await settled(page, `of ${all.length}`);
     const truth = new Map((await server.get("photos?limit=1000")).photos.map((photo) => [photo.id, all.find((file) => path.basename(file) === photo.name)]));
     for (const name of ["Clean", "Dusty"]) {
         await page.getByRole("button", { name: "+ class" }).focus();
@@ -345,6 +356,7 @@ async function fromNothing(browser, server) {
         await page.keyboard.press("Enter");
         await page.getByRole("button", { name }).first().waitFor();
     }
+    await page.getByText("Give classes to about twenty photos by the keys 1 to 9: 0 so far").waitFor();
     await page.locator(".sheet").focus();
     const shown = (await server.get("photos?limit=1000")).photos;
     await page.keyboard.press("Home");
@@ -356,6 +368,37 @@ async function fromNothing(browser, server) {
     const right = (await server.get("photos?limit=1000")).photos.filter((photo) => truth.get(photo.id).includes(`/${photo.label}/`)).length;
     assert(right > 0.7 * all.length, `${right} of ${all.length} are right`);
     await page.context().close();
+}
+
+/* What is refused is said with the reason; a server with another token is told apart from one that does not answer; "back" leaves the
+ * large view. The browser's own complaints belong to it. */
+async function refusals(browser, name, port) {
+    fs.mkdirSync(path.join(work, name));
+    fs.copyFileSync(path.join(work, "drawn", "model.broad"), path.join(work, name, "model.broad"));
+    const server = await serve(name, port), empty = ["one.jpg", "two.jpg"].map((file) => path.join(work, file));
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } }), page = await context.newPage();
+    for (const file of empty) fs.writeFileSync(file, "");
+    await page.goto(server.url);
+    await drop(page, [...empty, ...photoFiles(photos).slice(0, 3)]);
+    await page.getByText("3 photos came in, 2 did not").waitFor();
+    await page.getByRole("button", { name: "Why" }).click();
+    for (const file of ["one.jpg", "two.jpg"]) await page.getByRole("dialog").getByText(file).waitFor();
+    await page.keyboard.press("Escape");
+    await settled(page, "of 3");
+    await page.getByRole("link", { name: "Map" }).click();
+    await page.getByRole("link", { name: "Photos", exact: true }).click();
+    await settled(page, "of 3");
+    await page.locator(".sheet").focus();
+    await page.keyboard.press("Enter");
+    await page.locator(".viewer .stage img").waitFor();
+    await page.goBack();
+    await page.waitForFunction(() => !document.querySelector("dialog[open]") && document.querySelector("[aria-current]").hash === "#/map");
+    await server.end();
+    await page.getByText("The server does not answer").waitFor();
+    const again = await serve(name, port);
+    await page.getByText("The server was started again").waitFor({ timeout: 30000 });
+    await context.close();
+    await again.end();
 }
 
 /* Every control can be reached by Tab, and shows that it is. */
@@ -418,6 +461,7 @@ try {
     await twoTabs(browser, drawn, page);
     await looks(browser, drawn);
     await keyboardAlone(browser, drawn);
+    await refusals(browser, "refused", 18615);
     await fromNothing(browser, nothing);
     await scripts(browser, nothing);
     await maps(browser, "plain", 18612, null);

@@ -1,9 +1,11 @@
 """The estimators."""
+import os
 import sys
 
 from . import _native, inputs
+from .exports import Exported
 from .parameters import make_doc, make_init, own_defaults, parameters_of
-from .progress import show_progress
+from .progress import describe, end_progress, show_progress
 
 _GROWTH = {"threads", "memory", "until", "until-accuracy", "max-layers", "max-nodes", "max-seconds"}
 _PICKLE = 1  # what __getstate__ makes
@@ -82,7 +84,7 @@ class _Rows:
                             **target)
 
 
-class _Broad:
+class _Broad(Exported):
     """What both estimators share."""
 
     # ---- parameters ----------------------------------------------------------------------------------------------
@@ -120,9 +122,8 @@ class _Broad:
         return tuple(pairs)
 
     def _seed(self):
-        if self.seed is not None and self.random_state is not None:
-            raise ValueError("seed and random_state are two names of one parameter; give one of them")
-        return self.random_state if self.seed is None else self.seed
+        """Ensembles of scikit-learn set random_state, and each member another one: it counts before seed."""
+        return self.seed if self.random_state is None else self.random_state
 
     def _has_estimate(self):
         model = self.__dict__.get("_model")
@@ -134,8 +135,18 @@ class _Broad:
             return True
         return options["loo"] != "no" and (options["weights"] == "joint" or options["supervise"] == "gcv")
 
-    def _progress(self, progress):
-        return progress if progress is not None else show_progress if self.verbose else None
+    def _run(self, call, rows, *arguments, progress, more=()):
+        """A call that trains, with progress shown where verbose says so."""
+        shown = progress is None and self.verbose
+        try:
+            model = call(rows, *arguments, show_progress if shown else progress, *more)
+        except BaseException:
+            if shown:
+                end_progress("")
+            raise
+        if shown:
+            end_progress(describe(model))
+        return model
 
     # ---- for scikit-learn --------------------------------------------------------------------------------------------
 
@@ -230,7 +241,7 @@ class _Broad:
         self._categories = [(column, levels) for (column, _), (_, levels) in zip(categories, model.categories)]
 
     def _train(self, rows, progress):
-        model = _native.fit(rows.native(**self._target(rows)), self._options(), self._progress(progress))
+        model = self._run(_native.fit, rows.native(**self._target(rows)), self._options(), progress=progress)
         self._take_model(model, rows.columns.categories)
         return self
 
@@ -287,8 +298,8 @@ class _Broad:
         X, y: the rows that the model was trained on, if it was loaded or pickled since.
         """
         rows = self._given_growth(X, y, sample_weight, groups)
-        model = self._model.enhance(rows.native(**self._target(rows)), self._options(_GROWTH), self._progress(progress),
-                                    nodes, layers)
+        model = self._run(self._model.enhance, rows.native(**self._target(rows)), self._options(_GROWTH),
+                          progress=progress, more=(nodes, layers))
         self._take_model(model, rows.columns.categories)
         return self
 
@@ -297,8 +308,8 @@ class _Broad:
         """Adds groups of `nodes` feature nodes, each with a layer of `enhance` enhancement nodes; rows as in
         add_enhancement."""
         rows = self._given_growth(X, y, sample_weight, groups)
-        model = self._model.features(rows.native(**self._target(rows)), self._options(_GROWTH),
-                                     self._progress(progress), groups_of_nodes, nodes, enhance)
+        model = self._run(self._model.features, rows.native(**self._target(rows)), self._options(_GROWTH),
+                          progress=progress, more=(groups_of_nodes, nodes, enhance))
         self._take_model(model, rows.columns.categories)
         return self
 
@@ -327,8 +338,8 @@ class _Broad:
         settings = self.certificate_.get("settings", {})
         nodes = 0 if self._model.jointly else int(settings.get("enhance_nodes", 100))
         target, classes = self._fresh_target(more)
-        model = self._model.learn(kept.native(**self._target(kept)), more.native(**target), classes,
-                                  self._options(_GROWTH), self._progress(progress), nodes, 1 if nodes else 0)
+        model = self._run(self._model.learn, kept.native(**self._target(kept)), more.native(**target), classes,
+                          self._options(_GROWTH), progress=progress, more=(nodes, 1 if nodes else 0))
         self._take_model(model, kept.columns.categories)
 
     # ---- what others lack --------------------------------------------------------------------------------------------
@@ -337,7 +348,7 @@ class _Broad:
         """Recomputes the certificate from the training rows, by separate code; a dictionary: holds, reason, ..."""
         self._fitted()
         rows = self._given_rows(X, y, sample_weight, groups, False)
-        return self._model.verify(rows.native(**self._target(rows)), self._progress(progress))
+        return self._model.verify(rows.native(**self._target(rows)), progress)
 
     @property
     def certificate_(self):
@@ -388,16 +399,24 @@ class _Broad:
     def save(self, path, compact=False):
         """Writes the model file, which the tool and the C library read. compact: random weights are drawn again from
         the seed when it is loaded."""
-        self._fitted().save(str(path), compact)
+        self._fitted().save(os.fsdecode(path), compact)
 
     def to_bytes(self, compact=False):
         """The bytes of the model file."""
         return self._fitted().to_bytes(compact)
 
+    def export_rows(self, X):
+        """Rows as exported programs take them: one double for each column, for a category the code of its level."""
+        np = _np()
+        x, model = self._columns_like(X)
+        out = np.empty((x.shape[0], self.n_features_in_))
+        model.export_rows(np.ascontiguousarray(x, dtype=np.float64), out, x.shape[0])
+        return out
+
     @classmethod
     def load(cls, path):
         """The estimator of a model file."""
-        return cls._of_model(_native.load(str(path)))
+        return cls._of_model(_native.load(os.fsdecode(path)))
 
     @classmethod
     def from_bytes(cls, data):
@@ -409,17 +428,16 @@ class _Broad:
         if model.task != cls._task:
             raise ValueError("this model is for the task %s, not %s" % (model.task, cls._task))
         made, at = cls(kind=model.kind), 0
-        named = dict(model.categories)
-        categories, names = [], []
+        left, categories, names = list(model.categories), [], []
         while at < len(model.inputs):
             name = model.inputs[at]
-            column = name.split("=")[0]
-            names.append(column if column in named and "=" in name else name)
-            if column in named and "=" in name:
-                categories.append((len(names) - 1, named[column]))
-                at += len(named[column])
+            if left and name == "%s=%s" % (left[0][0], left[0][1][0]):  # an input for each of its levels
+                name, levels = left.pop(0)
+                categories.append((len(names), levels))
+                at += len(levels)
             else:
                 at += 1
+            names.append(name)
         made.n_features_in_ = len(names)
         if names != ["x%d" % (i + 1) for i in range(len(names))]:
             made.feature_names_in_ = _np().asarray(names, dtype=object)
@@ -523,6 +541,9 @@ class BroadClassifier(_Broad):
         if isinstance(weights, dict):
             known = {self._name(label) for label in self.classes_.tolist()} if "classes_" in self.__dict__ else set()
             given = {self._name(label): weight for label, weight in weights.items()}
+            if known and not set(given) <= known and not known <= set(given):
+                raise ValueError("class_weight: %s is no class; the classes are %s"
+                                 % (", ".join(sorted(set(given) - known)), ", ".join(sorted(known))))
             given = {label: weight for label, weight in given.items() if label in known}
             text = ",".join("%s:%r" % (label, float(weight)) for label, weight in given.items())
             options = tuple((name, text if name == "class-weight" else value) for name, value in options)
@@ -661,7 +682,7 @@ _DOC = """%s by broad learning.
 
 for _class, _what, _more in ((BroadClassifier, "Classification", "    classes_ : ndarray\n        The classes.\n"),
                              (BroadRegressor, "Regression", "    n_outputs_ : int\n        Targets.\n")):
-    _class.__init__ = make_init(_class._parameters)
+    _class.__init__ = make_init(_class._parameters, _class.__name__)
     _class.__doc__ = make_doc(_DOC % (_what, _more), _class._parameters)
 
 
@@ -671,7 +692,7 @@ def _of(model):
 
 def load(path):
     """The estimator of a model file, of whichever kind it is."""
-    return _of(_native.load(str(path)))
+    return _of(_native.load(os.fsdecode(path)))
 
 
 def from_bytes(data):

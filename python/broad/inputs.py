@@ -65,13 +65,19 @@ def plain(X):
     np = _np()
     if is_sparse(X):
         X = X.toarray()
+    if isinstance(X, np.ma.MaskedArray):
+        X = X.astype(np.float64).filled(np.nan)
     x = np.asarray(X)
     if x.dtype.kind == "c":
         raise ValueError("Complex data not supported\n%r\n" % X)
     if x.ndim != 2 or 0 in x.shape:
         _check_shape(x)
     if x.dtype.char not in _TAKEN or not x.dtype.isnative:
-        x = x.astype(np.float64)
+        try:
+            x = x.astype(np.float64)
+        except ValueError as error:
+            raise ValueError("%s. The columns of an array are numbers; of a DataFrame, columns of text are categories."
+                             % error) from None
     size = x.dtype.itemsize
     if x.strides[0] < 0 or x.strides[1] < 0 or x.strides[0] % size or x.strides[1] % size or not x.flags.aligned:
         x = np.ascontiguousarray(x)
@@ -134,16 +140,17 @@ class _Frame:
         return str(self.frame.dtypes.iloc[j]) == "category"
 
     def texts(self, j):
-        return _texts(self.frame.iloc[:, j].tolist())
+        column = self.frame.iloc[:, j]
+        return [None if gone else str(value) for value, gone in zip(column.tolist(), column.isna().tolist())]
 
     def numbers(self, j):
         np = _np()
         column = self.frame.iloc[:, j]
         if self.is_text(j):
-            return column.astype(float).to_numpy()
-        if column.dtype.kind == "M":
-            days = column.to_numpy().astype("datetime64[ns]").astype(np.float64) / 864e11
-            return np.where(column.isna(), np.nan, days)
+            return column.astype(object).where(column.notna(), np.nan).astype(float).to_numpy()
+        if column.dtype.kind in "Mm":  # in days; a moment in a time zone as that of UTC
+            unit = "datetime64[ns]" if column.dtype.kind == "M" else "timedelta64[ns]"
+            return np.where(column.isna(), np.nan, column.to_numpy(dtype=unit).astype(np.float64) / 864e11)
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
@@ -167,9 +174,17 @@ def _table(X):
     return X if isinstance(X, ArrowTable) else _Frame(X) if is_frame(X) else None
 
 
+def _is_missing(value):
+    """None, NaN, NaT, and what pandas calls NA, which is neither equal nor unequal to anything."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True
+
+
 def _texts(values):
     """The labels of a column, None where there is none."""
-    return [None if value is None or value != value else str(value) for value in values]
+    return [None if _is_missing(value) else str(value) for value in values]
 
 
 def _codes(texts, levels):
@@ -177,7 +192,14 @@ def _codes(texts, levels):
     np = _np()
     place = {level: code for code, level in enumerate(levels)}
     missing = place.get(_MISSING, np.nan)
-    return np.array([missing if text is None else place.get(text, np.nan) for text in texts], dtype=np.float64)
+
+    def code(text):
+        """A whole number in another form ("3.0" for "3") is the same level, as in the tool."""
+        if text is None:
+            return missing
+        return place[text] if text in place else place.get(text[:-2], np.nan) if text.endswith(".0") else np.nan
+
+    return np.array([code(text) for text in texts], dtype=np.float64)
 
 
 def _are_numbers(table, j):
@@ -236,6 +258,14 @@ def join_columns(a, b):
     return Columns(x, a.names, categories)
 
 
+def _numbers_only(table, j):
+    """A column that the model knows as numbers."""
+    try:
+        return _np().asarray(table.numbers(j))
+    except (TypeError, ValueError) as error:
+        raise ValueError("column %d has numbers in the model, and text here: %s" % (j + 1, error)) from None
+
+
 def like_columns(X, categories, count):
     """Rows for a network: numbers as they are, and of a category one input for each level, in its order."""
     np = _np()
@@ -247,7 +277,7 @@ def like_columns(X, categories, count):
     levels_of, parts = dict(categories), []
     for j in range(count):
         if j not in levels_of:
-            parts.append(np.asarray(table.numbers(j))[:, None])
+            parts.append(_numbers_only(table, j)[:, None])
             continue
         codes = _codes(table.texts(j), levels_of[j])
         inputs = (codes[:, None] == np.arange(len(levels_of[j]))).astype(np.float64)
@@ -284,6 +314,18 @@ def _check_finite(y):
         raise ValueError("Input y contains %s." % what)
 
 
+def _check_labels(labels):
+    missing = sum(map(_is_missing, labels))
+    if missing:
+        raise ValueError("Input y contains NaN or None: %d of %d labels are missing. Leave such rows out."
+                         % (missing, len(labels)))
+    try:
+        sorted(set(labels))
+    except TypeError:
+        raise ValueError("Unknown label type: y has labels of several types (%s). Make them all texts or all whole "
+                         "numbers." % ", ".join(sorted({type(label).__name__ for label in labels}))) from None
+
+
 def labels_of(y, name):
     """The class of each row."""
     np = _np()
@@ -298,6 +340,8 @@ def labels_of(y, name):
     if y.ndim != 1:
         raise ValueError("y should be a 1d array, got an array of shape %s instead." % (y.shape,))
     _check_finite(y)
+    if y.dtype.kind == "O":
+        _check_labels(y.tolist())
     if y.dtype.kind == "f" and (y != np.floor(y)).any():
         raise ValueError("Unknown label type: continuous. Classes are texts or whole numbers; for numbers use "
                          "BroadRegressor.")
@@ -314,7 +358,12 @@ def values_of(y, name):
     y = np.asarray(y)
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported\n%r\n" % y)
-    y = y.astype(np.float64, copy=False)
+    if y.dtype.kind in "Mm":
+        raise ValueError("y has dates or times; targets are numbers, for example days: (y - first) / numpy.timedelta64(1, 'D')")
+    try:
+        y = y.astype(np.float64, copy=False)
+    except ValueError as error:
+        raise ValueError("%s. The targets of BroadRegressor are numbers; for classes use BroadClassifier." % error) from None
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
         raise ValueError("y should be a 1d or 2d array, got an array of shape %s instead." % (y.shape,))
     _check_finite(y)

@@ -7,7 +7,7 @@ _RENAMED = {"lambda": "lambda_"}
 _LEFT_OUT = {"patience"}
 _OF_CLASSES = {"class-weight", "positive", "normal", "until-accuracy"}
 _PAIRS = {"features", "enhance"}  # (10, 20) is "10x20"
-_OWN = {"random_state": (None, "int or RandomState", "the seed, as scikit-learn calls it; give one of them"),
+_OWN = {"random_state": (None, "int, RandomState or Generator", "the seed, as scikit-learn calls it; counts before seed"),
         "verbose": (0, "int", "1: show progress on standard error")}
 
 
@@ -30,6 +30,8 @@ class Parameter:
             return repr(float(value))
         if hasattr(value, "randint"):  # a RandomState of numpy
             return str(int(value.randint(2 ** 31 - 1)))
+        if hasattr(value, "integers"):  # a Generator of numpy
+            return str(int(value.integers(2 ** 31 - 1)))
         return str(value)
 
     def doc(self):
@@ -60,13 +62,14 @@ def parameters_of(classify):
     return [Parameter(row) for row in _native.options() if row[0] not in left_out]
 
 
-def make_init(parameters):
+def make_init(parameters, owner):
     """def __init__(self, *, kind=None, ...), as a reader would have written it."""
     names = ["%s=None" % p.name for p in parameters] + ["%s=%r" % (name, own[0]) for name, own in _OWN.items()]
     body = ["self.%s = %s" % (name.split("=")[0], name.split("=")[0]) for name in names]
     source = "def __init__(self, *, %s):\n    %s\n" % (", ".join(names), "\n    ".join(body))
     made = {}
     exec(source, made)  # pylint: disable=exec-used
+    made["__init__"].__qualname__ = owner + ".__init__"  # what a TypeError names
     return made["__init__"]
 
 

@@ -10,18 +10,19 @@
 import os
 
 from . import _native
+from .exports import Exported
 from .parameters import parameters_of
-from .progress import show_progress
+from .progress import describe, end_progress, show_progress
 
 __all__ = ["train", "load", "PhotoModel"]
 
 
 def _paths(paths):
-    return [os.fspath(paths)] if isinstance(paths, (str, os.PathLike)) else [os.fspath(path) for path in paths]
+    return [os.fsdecode(paths)] if isinstance(paths, (str, bytes, os.PathLike)) else [os.fsdecode(path) for path in paths]
 
 
 def _file(path):
-    return None if path is None else os.fspath(path)
+    return None if path is None else os.fsdecode(path)
 
 
 def train(paths, *, labels=None, target=None, cache=None, progress=None, verbose=0, **params):
@@ -36,21 +37,31 @@ def train(paths, *, labels=None, target=None, cache=None, progress=None, verbose
             raise TypeError("train() has no parameter %r" % name)
     options = tuple((known[name].option, known[name].text(params[name])) for name in known
                     if params.get(name) is not None)
-    progress = progress or (show_progress if verbose else None)
-    rows = _native.read_photos(_paths(paths), _file(labels), target, _file(cache), None, progress)
-    return PhotoModel(_native.fit(rows, options, progress), rows.skipped)
+    shown, text = progress is None and verbose, ""
+    progress = show_progress if shown else progress
+    try:
+        rows = _native.read_photos(_paths(paths), _file(labels), target, _file(cache), None, progress)
+        model = _native.fit(rows, options, progress)
+        text = describe(model)
+    finally:
+        if shown:
+            end_progress(text)
+    return PhotoModel(model, rows.skipped)
 
 
 def load(path):
     """The model of photos in a file, as the tool or save() wrote it."""
-    return PhotoModel(_native.load(os.fspath(path)))
+    return PhotoModel(_native.load(os.fsdecode(path)))
 
 
-class PhotoModel:
+class PhotoModel(Exported):
     """A network for photos. skipped_: files that could not be read, with the reason."""
 
     def __init__(self, model, skipped=()):
         self._model, self.skipped_ = model, list(skipped)
+
+    def _fitted(self):
+        return self._model
 
     @property
     def classes_(self):
@@ -99,4 +110,4 @@ class PhotoModel:
 
     def save(self, path, compact=False):
         """Writes the model file, which the tool and the C library read."""
-        self._model.save(os.fspath(path), compact)
+        self._model.save(os.fsdecode(path), compact)

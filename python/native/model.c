@@ -1,6 +1,7 @@
 #include "model.h"
 
 #include "call.h"
+#include "export.h"
 #include "photos.h"
 #include "predict.h"
 #include "texts.h"
@@ -192,6 +193,9 @@ static PyMethodDef methods[] = {
     {"verify", train_verify, METH_VARARGS, "verify(rows, progress)"},
     {"save", model_save, METH_VARARGS, "save(path, compact)"},
     {"to_bytes", model_to_bytes, METH_VARARGS, "to_bytes(compact)"},
+    {"export_c", export_c, METH_VARARGS, "export_c(name, precision, compact, level)"},
+    {"export_onnx", export_onnx, METH_VARARGS, "export_onnx(precision, level)"},
+    {"export_rows", export_rows, METH_VARARGS, "export_rows(x, out, rows)"},
     {"json", model_json, METH_NOARGS, "every setting and the certificate"},
     {"estimate", model_estimate, METH_NOARGS, "how good it is on new rows, or None"},
     {0}};

@@ -4,7 +4,7 @@ import { dialog, h, plural, replace, toast } from "./dom.js";
 import { changed, refreshStatus } from "./state.js";
 
 const AT_ONCE = 4;
-const sending = { files: [], total: 0, done: 0, failed: 0, under: 0 };
+const sending = { files: [], total: 0, done: 0, failed: [], under: 0 };
 
 export const uploadState = () => sending;
 
@@ -13,8 +13,7 @@ function pump() {
         const { file, name } = sending.files.shift();
         sending.under += 1;
         send(file, name).catch((error) => {
-            sending.failed += 1;
-            toast(`${name}: ${error.message}`);
+            sending.failed.push({ name, reason: error.message });
         }).finally(() => {
             sending.under -= 1;
             sending.done += 1;
@@ -25,9 +24,15 @@ function pump() {
     }
 }
 
+const refusedTable = (list) => h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Photo"), h("th", {}, "Why"))),
+    h("tbody", {}, list.map(({ name, reason }) => h("tr", {}, h("td", {}, name), h("td", {}, reason)))));
+
 function finish() {
-    toast(`${plural(sending.total - sending.failed, "photo")} came in`);
-    Object.assign(sending, { total: 0, done: 0, failed: 0 });
+    const failed = sending.failed, came = plural(sending.total - failed.length, "photo");
+    if (failed.length === 1) toast(`${came} came in; ${failed[0].name} did not: ${failed[0].reason}`);
+    else if (failed.length) toast(`${came} came in, ${failed.length} did not`, { name: "Why", run: () => dialog("Photos that did not come in", refusedTable(failed), { wide: true }) });
+    else toast(`${came} came in`);
+    Object.assign(sending, { total: 0, done: 0, failed: [] });
     changed("sending");
     refreshStatus();
 }
@@ -148,6 +153,5 @@ export function startView() {
 /* What cannot be read. */
 export async function showUnreadable() {
     const { photos } = await get("unreadable");
-    dialog("Photos that cannot be read", h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Photo"), h("th", {}, "Why"))),
-        h("tbody", {}, photos.map((photo) => h("tr", {}, h("td", {}, photo.folder ? `${photo.folder}/${photo.name}` : photo.name), h("td", {}, photo.reason))))), { wide: true });
+    dialog("Photos that cannot be read", refusedTable(photos.map((photo) => ({ name: photo.folder ? `${photo.folder}/${photo.name}` : photo.name, reason: photo.reason }))), { wide: true });
 }

@@ -9,6 +9,9 @@ export class Refused extends Error {
     }
 }
 
+/* Messages begin small, as in a terminal; names of files stay as they are. */
+export const sentence = (text) => text?.replace(/^[a-z]+(?=[ ,:])/, (word) => word[0].toUpperCase() + word.slice(1));
+
 async function ask(method, path, body, type) {
     const headers = {};
     if (method === "POST") headers["X-Broad-Token"] = pageToken;
@@ -24,7 +27,7 @@ async function ask(method, path, body, type) {
     try {
         said = text ? JSON.parse(text) : {};
     } catch { /* the code tells enough */ }
-    if (!answer.ok) throw new Refused(answer.status, said.error?.message || `The server answers ${answer.status}.`);
+    if (!answer.ok) throw new Refused(answer.status, sentence(said.error?.message) || `The server answers ${answer.status}.`);
     return said;
 }
 

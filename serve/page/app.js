@@ -1,5 +1,5 @@
 /* Begins, chooses the view, and hands keys and events on. */
-import { begin, listen } from "./api.js";
+import { begin, listen, sentence } from "./api.js";
 import { count, dialog, h, plural, replace, toast } from "./dom.js";
 import { acceptDrops, showUnreadable, startView, uploadState } from "./add.js";
 import { doubtKey, doubtsView } from "./doubts.js";
@@ -12,7 +12,8 @@ import { viewerIsOpen, viewerKey } from "./viewer.js";
 
 const views = { photos: ["Photos", galleryView], map: ["Map", mapView], learning: ["Learning", learningView], doubts: ["Doubts", doubtsView], export: ["Export", exportsView] };
 const main = document.getElementById("main");
-let shown = null, online = true;
+const TROUBLE_SHOWN = 20000; /* ms */
+let shown = null, online = true, anew = false; /* anew: with another token */
 
 const isEmpty = () => state.status && !state.status.counts.judged && !state.status.counts.waiting && !state.status.counts.unreadable && state.status.work.task === null;
 
@@ -47,12 +48,31 @@ function drawTop() {
         unreadable > 0 && h("button", { type: "button", className: "link", onclick: showUnreadable }, `${plural(unreadable, "photo")} cannot be read`));
 }
 
-function drawBanners(trouble) {
+/* Without a model: what to do, until there is one. */
+function firstSteps() {
+    const { model, counts, classes: names, work } = state.status || {};
+    if (!counts?.judged || model || work.task) return null;
+    const labelled = counts.agreed + counts.corrected, given = names.filter((name) => state.status.verdicts[name]);
+    return names.length < 2 ? "There is no model yet. Make at least two classes with “+ class” below, and give them to about twenty photos by the keys 1 to 9."
+        : labelled < 20 ? `There is no model yet. Give classes to about twenty photos by the keys 1 to 9: ${count(labelled)} so far. Then press L.`
+            : given.length < 2 ? `All ${count(labelled)} photos with a class are ${given[0]}. Look for photos of another class; then press L.`
+                : `${plural(labelled, "photo has", "photos have")} a class. Press L to make a first model of them.`;
+}
+
+let trouble = { text: "", until: 0 };
+
+function drawBanners(message) {
     const unlike = state.status?.counts.unlike || 0, judged = state.status?.counts.judged || 0;
-    const odd = unlike >= 5 && unlike > 0.1 * judged;
+    const odd = unlike >= 5 && unlike > 0.1 * judged, steps = firstSteps();
+    if (message) {
+        trouble = { text: sentence(message), until: Date.now() + TROUBLE_SHOWN };
+        setTimeout(drawBanners, TROUBLE_SHOWN + 100);
+    }
     replace(document.getElementById("banners"),
-        !online && h("p", { className: "banner bad", role: "alert" }, "The server does not answer. Nothing that was confirmed is lost. This page goes on as soon as it is back."),
-        trouble && h("p", { className: "banner bad", role: "alert" }, trouble),
+        !online && h("p", { className: "banner bad", role: "alert" }, anew ? "The server was started again. Open the address that it has printed; nothing that was confirmed is lost."
+            : "The server does not answer. Nothing that was confirmed is lost. This page goes on as soon as it is back."),
+        Date.now() < trouble.until && h("p", { className: "banner bad", role: "alert" }, trouble.text),
+        steps && h("p", { className: "banner" }, steps),
         odd && h("p", { className: "banner" }, `${plural(unlike, "photo")} of ${count(judged)} are not like those that the model was trained on. `, h("a", { href: "#/doubts" }, "See which")));
 }
 
@@ -76,6 +96,7 @@ function onKey(event) {
     else if (plain && key === "l") learn();
     else if (!photos && !viewerIsOpen()) taken = plain && location.hash === "#/doubts" && doubtKey(event);
     else if (plain && /^[1-9]$/.test(key) && classes()[Number(key) - 1]) reviewCurrent({ label: classes()[Number(key) - 1] });
+    else if (plain && /^[1-9]$/.test(key)) toast(`There is no class ${key} yet. “+ class” makes one.`);
     else if (plain && key === "0") reviewCurrent({ clear: true });
     else if (plain && key === " " && !target.closest("button, a, summary, label, .filters")) reviewCurrent({ agree: true });
     else if (viewerIsOpen()) taken = viewerKey(event);
@@ -95,9 +116,10 @@ const handlers = {
     work: async (data) => {
         await refreshStatus();
         changed("work", data);
-        if (data.task !== "learn" || data.state === "begun") return;
-        if (data.state === "failed") toast(data.message);
-        else toast(`Learned ${plural(data.result.learned, "photo")}; ${plural(data.result.changed, "verdict")} changed.`, { name: "See", run: () => { location.hash = "#/learning"; } });
+        if (!["learn", "train", "demo"].includes(data.task) || data.state === "begun") return;
+        if (data.state === "failed") toast(sentence(data.message));
+        else if (data.task === "train") toast(`A model was trained on ${plural(data.result.learned, "photo")}.`, { name: "See", run: () => { location.hash = "#/learning"; } });
+        else if (data.task === "learn") toast(`Learned ${plural(data.result.learned, "photo")}; ${plural(data.result.changed, "verdict")} changed.`, { name: "See", run: () => { location.hash = "#/learning"; } });
     },
 };
 
@@ -107,7 +129,10 @@ async function start() {
     document.getElementById("help").addEventListener("click", showKeys);
     document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); (document.querySelector(".sheet") || main).focus(); });
     document.addEventListener("keydown", onKey);
-    addEventListener("hashchange", show);
+    addEventListener("hashchange", () => {
+        for (const open of document.querySelectorAll("dialog[open]")) open.close(); /* "back" leaves the large view as well */
+        show();
+    });
     acceptDrops(document.body);
     state.listeners.add((what) => {
         if (what === "status" || what === "sending") drawTop();
@@ -128,6 +153,7 @@ async function start() {
         }
         first = false;
         online = now;
+        if (!now) anew = (await begin().catch((error) => error))?.code === 401;
         drawBanners();
     });
 }

@@ -17,7 +17,8 @@ const coloured = (name) => {
     return [dot, h("b", {}, name)];
 };
 
-const fileName = (photo) => photo.file.split("/").pop();
+/* Where it is from: a photo of the project by the name that it came with, another one by the folder that it lies in. */
+const placeOf = (photo) => (photo.name === photo.file.split("/").pop() ? photo.file.split("/").slice(-2).join("/") : photo.folder ? `${photo.folder}/${photo.name}` : photo.name);
 
 function stateOf(photo) {
     if (!photo.review) return null;
@@ -29,10 +30,10 @@ function card(photo, i) {
     return h("li", { id: `doubt-${i}`, role: "option", className: `${i === list.current ? "current" : ""} ${decided ? decided[0] : ""}`, "aria-selected": i === list.current ? "true" : "false",
         onclick: () => moveTo(i), ondblclick: () => enlarge(i) },
     h("img", { src: `/api/v1/doubts/${i}/image?side=320&v=${list.said.version}`, alt: "", loading: "lazy" }),
-    h("span", { className: "words" }, fileName(photo)),
+    h("span", { className: "words" }, photo.name),
     h("span", {}, "labelled ", h("b", {}, photo.label), h("br"), "looks like ", coloured(photo.verdict)),
     decided && h("span", { className: "decided" }, decided[1]),
-    h("small", { className: "path", title: photo.file }, photo.file.split("/").slice(-2).join("/")));
+    h("small", { className: "path", title: photo.file }, placeOf(photo)));
 }
 
 function redress(...indices) {
@@ -52,8 +53,8 @@ function moveTo(index) {
 
 function enlarge(index) {
     const photo = list.said.photos[index];
-    dialog(fileName(photo), h("div", {}, h("img", { className: "shown", src: `/api/v1/doubts/${index}/image?side=1280&v=${list.said.version}`, alt: fileName(photo) }),
-        h("p", {}, "labelled ", h("b", {}, photo.label), ", looks like ", coloured(photo.verdict), h("small", { className: "path" }, photo.file))), { wide: true });
+    dialog(photo.name, h("div", {}, h("img", { className: "shown", src: `/api/v1/doubts/${index}/image?side=1280&v=${list.said.version}`, alt: photo.name }),
+        h("p", {}, "labelled ", h("b", {}, photo.label), ", looks like ", coloured(photo.verdict), h("small", { className: "path" }, placeOf(photo)))), { wide: true });
 }
 
 /* ---- deciding ---- */
@@ -128,7 +129,7 @@ export function doubtsView() {
     async function drawUnlike() {
         const { count: number, photos } = await get("unlike");
         replace(unlike, h("h2", {}, "Photos unlike the training photos"),
-            number ? h("p", {}, `${plural(number, "photo is", "photos are")} not like those that the model was trained on. Their verdicts mean little. If such photos are to be judged, label some and let the model learn them.`)
+            !state.status?.model ? h("p", {}, "There is no model yet that photos could be unlike.") : number ? h("p", {}, `${plural(number, "photo is", "photos are")} not like those that the model was trained on. Their verdicts mean little. If such photos are to be judged, label some and let the model learn them.`)
                 : h("p", {}, "All photos look like those that the model was trained on."),
             number > 0 && unlikeCards(photos));
     }
@@ -142,6 +143,7 @@ export function doubtsView() {
         replace(doubts, h("h2", {}, "Labels to look at again"),
             h("p", {}, "Training photos that the model would judge differently, had it not seen them (leave-one-out). Some are hard, some are labelled incorrectly."),
             h("button", { type: "button", className: "primary", disabled: busy || !state.status?.model, onclick: () => look().catch((error) => toast(error.message)) }, busy ? "Looking …" : "Look for them"),
+            !state.status?.model && h("p", { className: "soft" }, "There is no model yet. Label photos first, and let it learn."),
             said && h("p", {}, said.photos.length ? `${plural(said.photos.length, "photo")}, the most doubtful first. Give one that is labelled incorrectly its class by a key, or say that the label is right. Learning then replaces the labels; the files stay where they are.` : "There is none."),
             said?.photos.length > 0 && doubtCards());
         if (focused) sheet?.focus({ preventScroll: true });

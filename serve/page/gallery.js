@@ -297,11 +297,13 @@ export const openCurrent = () => grid.total && open(grid.current);
 
 /* ---- reviewing ---- */
 
-/* The photos at these places; with a photo that stands for a stack, the whole stack. */
-async function photosAt(indices) {
+/* The photos at these places, as they were when the key was pressed, however the list has changed since; with a photo that
+ * stands for a stack, the whole stack. */
+async function photosAt(indices, known, number) {
     const found = [];
-    for (const index of indices) {
-        const photo = await needPhoto(index);
+    for (const [i, index] of indices.entries()) {
+        if (!known[i] && number !== grid.number) throw new Error("The list has changed meanwhile. Press the key again.");
+        const photo = known[i] || await needPhoto(index);
         if (photo?.stacked > 1) found.push(...(await get(`photos?stack=${photo.stack}&limit=1000`)).photos);
         else if (photo) found.push(photo);
     }
@@ -316,16 +318,16 @@ const inLine = (what) => { line = line.then(what, what); return line; };
  * comes when the server has it on disk. */
 export function reviewCurrent(how) {
     if (!grid.total) return undefined;
-    const many = grid.selected.size > 0, indices = many ? [...grid.selected] : [grid.current], own = grid.number;
+    const many = grid.selected.size > 0, indices = many ? [...grid.selected] : [grid.current], known = indices.map((index) => grid.items[index]), own = grid.number;
     if (many) clearSelection();
     else moveTo(grid.current + 1);
     return inLine(async () => {
-        if (own !== grid.number) return;
-        const found = await photosAt(indices);
+        const found = await photosAt(indices, known, own).catch((error) => { toast(error.message); return []; });
         /* To agree with many does not take back what was corrected before. */
         const ids = found.filter((photo) => !(how.agree && found.length > 1 && photo.review !== "none")).map((photo) => photo.id);
         const done = ids.length ? await review(ids, how) : null;
         if (!done) return;
+        if (!done.photos.length) return void toast("There is no verdict to agree with. Give a class by a key.");
         applyReview(done);
         if (ids.length > 1)
             toast(`${plural(done.photos.length, "photo")}: ${how.label || (how.clear ? "not looked at" : "agreed")}`,
@@ -385,6 +387,8 @@ function paintBar() {
     write(tools.about, many ? `${plural(many, "photo")} selected` : grid.total ? `Photo ${count(grid.current + 1)} of ${count(grid.total)}` : "");
     tools.notice.hidden = !grid.stale;
     write(tools.count, plural(grid.total, state.filters.stacks ? "stack" : "photo"));
+    const { judged = 0, waiting = 0 } = state.status?.counts || {};
+    write(tools.nothing, judged ? "No photo fits these filters." : waiting ? "The first photos are being read …" : "No photo could be read so far. Add others; at the top it says why.");
     view.classList.toggle("nothing", grid.total === 0);
 }
 
@@ -393,11 +397,11 @@ export function galleryView() {
         onclick: (event) => { if (indexOf(event) >= 0) choose(indexOf(event), event); },
         ondblclick: (event) => { if (indexOf(event) >= 0) open(indexOf(event)); } });
     dropCards();
-    box = h("div", { className: "scroll", onscroll: paint }, sheet,
-        h("p", { className: "no-photos" }, "No photo fits these filters."));
-    bar = h("div", { className: "bar", role: "toolbar", "aria-label": "Review" });
-    tools = { about: h("span", { className: "about" }), count: h("b", {}),
+    tools = { about: h("span", { className: "about" }), count: h("b", {}), nothing: h("p", { className: "no-photos" }),
         notice: h("button", { type: "button", className: "pill", hidden: true, onclick: () => reload() }, "New photos have come. Show them") };
+    box = h("div", { className: "scroll", onscroll: paint }, sheet,
+        tools.nothing);
+    bar = h("div", { className: "bar", role: "toolbar", "aria-label": "Review" });
     const filters = filterPanel(() => reload());
     const head = h("div", { className: "tools" },
         h("button", { type: "button", className: "quiet narrow", "aria-expanded": "false", onclick: (event) => {

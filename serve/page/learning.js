@@ -1,5 +1,5 @@
 /* Learning from corrections, and every model there has been. */
-import { get, post, person } from "./api.js";
+import { get, post, person, sentence } from "./api.js";
 import { count, h, moment, percent, plural, replace, toast } from "./dom.js";
 import { classColour, refreshStatus, state } from "./state.js";
 import { undoLast } from "./gallery.js";
@@ -84,7 +84,7 @@ export function learningView() {
                     await post("settings", { learn_after: Number(event.target.value) }).catch((error) => toast(error.message));
                     refreshStatus();
                 } }), h("span", {}, "corrections (0: only when told)")),
-            work.last?.state === "failed" && h("p", { className: "warn", role: "alert" }, work.last.message));
+            work.last?.state === "failed" && h("p", { className: "warn", role: "alert" }, sentence(work.last.message)));
     }
 
     function table() {
@@ -95,10 +95,10 @@ export function learningView() {
                     h("td", {}, h("b", {}, version.id), version.in_use && h("span", { className: "tag" }, "in use")),
                     h("td", {}, moment(version.made)), h("td", {}, kinds[version.kind] || version.kind), h("td", {}, count(version.rows || 0)),
                     h("td", {}, version.result?.held_out ? percent(version.result.held_out.accuracy) : ""),
-                    h("td", { className: "acts" },
+                    h("td", {}, h("div", { className: "acts" },
                         !version.in_use && h("button", { type: "button", onclick: () => use(version.id) }, "Use"),
                         h("a", { className: "button", href: `/api/v1/versions/${version.id}/model`, download: "" }, "Download"),
-                        h("button", { type: "button", onclick: () => verify(version.id) }, checking === version.id ? "Checking …" : "Check certificate"))))))));
+                        h("button", { type: "button", onclick: () => verify(version.id) }, checking === version.id ? "Checking …" : "Check certificate")))))))));
     }
 
     async function use(id) {
@@ -138,7 +138,7 @@ export function learningView() {
         if (what === "work" && data.state !== "begun") {
             if (data.task === "verify") {
                 checking = null;
-                toast(data.state === "done" ? `Version ${data.result.version}: the certificate ${data.result.holds ? "holds" : "does NOT hold"}.` : data.message);
+                toast(data.state === "done" ? `Version ${data.result.version}: the certificate ${data.result.holds ? "holds" : "does NOT hold"}.` : sentence(data.message));
             }
             refresh();
         }

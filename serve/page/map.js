@@ -1,5 +1,5 @@
 /*
- * Photos with a position: north is up, the outline encloses all photos of a folder. A plain drawing, in Mercator's projection;
+ * Photos with a position: north is up, an outline encloses the photos of a site: those of a folder that lie near each other. A plain drawing, in Mercator's projection;
  * below it map tiles where the server was started with a tile server.
  */
 import { get, session } from "./api.js";
@@ -7,7 +7,7 @@ import { dialog, h, plural, replace, svg, toast } from "./dom.js";
 import { classColour, classes, state, verdict } from "./state.js";
 import { query } from "./filters.js";
 
-const WIDTH = 1000, HEIGHT = 640, EDGE = 50, FOCUSED_MOST = 300, TILE = 256, CLOSEST = 19, TILES_MOST = 64, EARTH = 40075017;
+const WIDTH = 1000, HEIGHT = 640, EDGE = 50, FOCUSED_MOST = 300, TILE = 256, CLOSEST = 19, TILES_MOST = 64, EARTH = 40075017, SITE = 300;
 
 /* A place as parts of the world's width, from the west and from the north. */
 function world({ latitude, longitude }) {
@@ -50,6 +50,28 @@ function hull(points) {
     return sorted.length < 3 ? sorted : [...half(sorted).slice(0, -1), ...half(sorted.reverse()).slice(0, -1)];
 }
 
+/* Photos of a folder that lie near each other: cells of SITE metres, with those that touch them. */
+function sites(photos, { at, metres }) {
+    const cells = new Map(), found = [];
+    for (const photo of photos) {
+        const point = at(photo), place = point.map((value) => Math.floor(value * metres / SITE)), key = `${photo.folder}\n${place}`;
+        if (!cells.has(key)) cells.set(key, { place, folder: photo.folder, points: [] });
+        cells.get(key).points.push(point);
+    }
+    while (cells.size) {
+        const points = [], open = [cells.keys().next().value];
+        while (open.length) {
+            const key = open.pop(), cell = cells.get(key);
+            if (!cell) continue;
+            cells.delete(key);
+            points.push(...cell.points);
+            for (const dx of [-1, 0, 1]) for (const dy of [-1, 0, 1]) open.push(`${cell.folder}\n${[cell.place[0] + dx, cell.place[1] + dy]}`);
+        }
+        found.push(points);
+    }
+    return found;
+}
+
 /* In the corner of the part that is seen. */
 function drawScale(group, metres, [x, y, w]) {
     const size = w / WIDTH, wanted = 160 * metres * size, power = 10 ** Math.floor(Math.log10(wanted)), step = [1, 2, 5].filter((n) => n * power <= wanted).pop() * power;
@@ -59,12 +81,8 @@ function drawScale(group, metres, [x, y, w]) {
 }
 
 function draw(photos, onOpen) {
-    const place = projection(photos), { at, metres } = place, folders = new Map(), tiles = svg("g", { class: "tiles", "aria-hidden": "true" }), scale = svg("g", { class: "scale" });
-    for (const photo of photos) {
-        if (!folders.has(photo.folder)) folders.set(photo.folder, []);
-        folders.get(photo.folder).push(at(photo));
-    }
-    const outlines = [...folders.values()].filter((points) => points.length > 2).map((points) => svg("polygon", { class: "outline", points: hull(points).map((p) => p.join(",")).join(" ") }));
+    const place = projection(photos), { at, metres } = place, tiles = svg("g", { class: "tiles", "aria-hidden": "true" }), scale = svg("g", { class: "scale" });
+    const outlines = sites(photos, place).filter((points) => points.length > 2).map((points) => svg("polygon", { class: "outline", points: hull(points).map((p) => p.join(",")).join(" ") }));
     const focusable = photos.length <= FOCUSED_MOST;
     const points = photos.map((photo) => {
         const [cx, cy] = at(photo), said = verdict(photo) || "no verdict";
@@ -78,14 +96,14 @@ function draw(photos, onOpen) {
         return point;
     });
     const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "map", role: "group", "aria-label": "Map of the photos" }, tiles, outlines, points, scale);
-    return { picture, seen: (part) => {
+    return { picture, points: photos.map(at), seen: (part) => {
         drawScale(scale, metres, part);
         if (session.tiles) drawTiles(tiles, session.tiles, place, part, picture.clientWidth || WIDTH);
     } };
 }
 
 /* The wheel and two buttons change the part that is seen. */
-function zoomable({ picture, seen }, part) {
+function zoomable({ picture, seen, points }, part) {
     let [x, y, w, ht] = part;
     const apply = () => {
         [part[0], part[1], part[2], part[3]] = [x, y, w, ht];
@@ -94,6 +112,17 @@ function zoomable({ picture, seen }, part) {
         seen([x, y, w, ht]);
     };
     requestAnimationFrame(apply);
+    /* The middle, or the point nearest to it where the part that will be seen would have none but at its edge. */
+    const middle = (factor) => {
+        const cx = x + w / 2, cy = y + ht / 2, far = ([px, py]) => Math.max(Math.abs(px - cx) / w, Math.abs(py - cy) / ht);
+        const nearest = points.reduce((best, point) => (far(point) < far(best) ? point : best), points[0]);
+        return far(nearest) * 2 < 0.8 * factor ? [cx, cy] : nearest;
+    };
+    const toMiddle = (factor) => {
+        const [cx, cy] = middle(factor);
+        x += cx - x - w / 2; y += cy - y - ht / 2;
+        zoom(factor);
+    };
     const zoom = (factor, cx = x + w / 2, cy = y + ht / 2) => {
         const to = Math.max(WIDTH / 200, Math.min(WIDTH, w * factor)), f = to / w;
         x = cx - (cx - x) * f; y = cy - (cy - y) * f; w *= f; ht *= f;
@@ -115,7 +144,7 @@ function zoomable({ picture, seen }, part) {
         from = [event.clientX, event.clientY];
         apply();
     });
-    return zoom;
+    return toMiddle;
 }
 
 export function mapView() {

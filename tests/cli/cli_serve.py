@@ -646,6 +646,7 @@ class Doubts(unittest.TestCase):
         s.post("doubts/0/review", {"keep": True}, 404)  # there is no list yet
         s.work("doubts")
         listed = s.get("doubts")["doubts"]["photos"]
+        self.assertEqual([photo["name"] for photo in listed], [os.path.basename(photo["file"]) for photo in listed])
         planted = [i for i, photo in enumerate(listed) if os.path.basename(photo["file"]) in wrong]
         others = [i for i in range(len(listed)) if i not in planted]
         self.assertTrue(planted and others, listed)
@@ -678,6 +679,67 @@ class Doubts(unittest.TestCase):
         s.settle()
         self.assertEqual(s.get("photos?limit=10")["total"], 1)
         s.end()
+
+
+class ByHand(unittest.TestCase):
+    """What a person comes across who tries things out."""
+
+    def test_without_a_model(self):
+        s = Server("bare", model=False)
+        try:
+            ids = s.add_all(photos())
+            first = next(iter(ids.values()))
+            done = s.post("review", {"photos": [first], "agree": True})  # nothing to agree with, so nothing was done
+            self.assertEqual((done["action"], done["photos"], s.get("actions")["actions"]), (None, [], []))
+            s.post("undo", {}, 404)
+            os.mkdir(s.folder + "2")  # not the project, whose name it begins with
+            s.post("watch", {"folder": s.folder + "2"})
+            s.post("watch", {"folder": s.folder + "/photos"}, 400)
+            unreadable = s.add(b"dear all,\nplease find the photos\n", "notes.jpg")["id"]
+            s.settle()
+            self.assertIn("a text, not a picture", [p["reason"] for p in s.get("unreadable")["photos"] if p["id"] == unreadable][0])
+            truth = {file: file.split("/")[-2] for file in ids}
+            swapped = [[f for f in ids if truth[f] == label][0] for label in ("Clean", "Dusty")]
+            for file in swapped:
+                truth[file] = {"Clean": "Dusty", "Dusty": "Clean"}[truth[file]]
+            for label in ("Clean", "Dusty"):
+                s.post("review", {"photos": [ids[f] for f in ids if truth[f] == label], "label": label})
+            s.work("learn")
+            self.assertGreater(s.work("doubts")["count"], 0)
+            names = {(os.path.basename(f), os.path.dirname(os.path.relpath(f, PHOTOS))) for f in ids}
+            for photo in s.get("doubts")["doubts"]["photos"]:  # by the names that they came with
+                self.assertIn((photo["name"], photo["folder"]), names)
+        finally:
+            s.end()
+
+    def test_model_replaced(self):
+        """By another program, while the server runs: it is a new version, and nothing is overwritten."""
+        other = os.path.join(WORK, "other.broad")
+        subprocess.run([BROAD, "fit", PHOTOS + "/old", "-o", other, "-q", "--seed", "7", "--effort", "fast"], check=True)
+        s = Server("replaced")
+        try:
+            files = photos()[:4]
+            ids = s.add_all(files)
+            shutil.copy(other, s.folder + "/new")
+            os.rename(s.folder + "/new", s.folder + "/model.broad")
+            wait_for(lambda: (s.get("status")["model"] or {}).get("version") == 2)
+            s.settle()
+            self.assertEqual([v["kind"] for v in s.get("versions")["versions"]], ["given", "given"])
+            said = subprocess.run([BROAD, "predict", other, *files], check=True, capture_output=True, text=True).stdout
+            labels = [row["label"] for row in csv.DictReader(said.splitlines())]
+            self.assertEqual([s.get("photos/%d" % ids[f])["label"] for f in files], labels)
+            with open(other, "rb") as theirs, open(s.folder + "/model.broad", "rb") as ours:
+                self.assertEqual(theirs.read(), ours.read())
+            with open(s.folder + "/model.broad", "wb") as file:  # not a model: said once, and the one in use stays
+                file.write(b"nothing")
+            wait_for(lambda: "not a broad model" in s.notes())
+            time.sleep(2.5)
+            self.assertEqual((s.notes().count("not a broad model"), s.get("status")["model"]["version"]), (1, 2))
+            s.post("versions/1/use")  # written again
+            with open(MODEL, "rb") as theirs, open(s.folder + "/model.broad", "rb") as ours:
+                self.assertEqual(theirs.read(), ours.read())
+        finally:
+            s.end()
 
 
 class Described(unittest.TestCase):

@@ -159,7 +159,7 @@ static void files_and_folders_given(void **state)
     join_path(text, s->folder, "list.txt");
     paths[1] = text;
     assert_ok(broad_data_read_photos(&data, paths, 2, &s->run.options));
-    assert_skipped(data, "list.txt", "not a picture that broad knows");
+    assert_skipped(data, "list.txt", "a text, not a picture");
     broad_data_free(data);
 }
 

@@ -568,7 +568,8 @@ static void other_formats(void **state)
         ROW("\0\0\0\0\0\0\0\0\0\0", "nothing but zeros"),
         ROW("\xFF", "not a picture that broad knows (it begins with ff)"),
         ROW("\xFF\xD8", "not a picture that broad knows (it begins with ff d8)"),
-        ROW("hello", "not a picture that broad knows (it begins with 68 65 6c 6c 6f); give JPEG or PNG"),
+        ROW("hello\1", "not a picture that broad knows (it begins with 68 65 6c 6c 6f 01); give JPEG or PNG"),
+        ROW("hello\r\n", "a text, not a picture"),
     };
 #undef ROW
     broad__decode_options options = defaults();

@@ -169,7 +169,8 @@ static const magic *magic_find(const magic *table, size_t rows, const unsigned c
     return NULL;
 }
 
-/* Text that a server sent instead of a picture, or a drawing: the first letters after blanks and a byte order mark. */
+/* Text that a server sent instead of a picture, or a drawing: the first letters after blanks and a byte order mark; any other
+ * that begins with letters of ASCII. */
 static const char *text_find(const unsigned char *bytes, size_t count)
 {
     static const struct {
@@ -191,7 +192,9 @@ static const char *text_find(const unsigned char *bytes, size_t count)
         }
         if (same == length) return texts[i].what;
     }
-    return NULL;
+    for (at = 0; at < count && at < 64; at++)
+        if ((bytes[at] < ' ' || bytes[at] > '~') && (bytes[at] < '\t' || bytes[at] > '\r')) return NULL;
+    return "a text";
 }
 
 const char *broad__picture_name(const void *bytes, size_t count)
