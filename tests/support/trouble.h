@@ -23,7 +23,8 @@ static inline uint64_t trouble_place(void)
     void *callers[TROUBLE_DEPTH];
     int depth = backtrace(callers, TROUBLE_DEPTH);
     uint64_t hash = 0xCBF29CE484222325u;
-    for (int i = 1; i < depth; i++) hash = (hash ^ (uint64_t)(uintptr_t)callers[i]) * 0x100000001B3u, hash ^= hash >> 29;
+    for (int i = 1; i < depth; i++)
+        hash = (hash ^ (uint64_t)(uintptr_t)callers[i]) * 0x100000001B3u, hash ^= hash >> 29;
     return hash ? hash : 1;
 }
 
