@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json_fault.h"
 #include "base/status.h"
 #include "base/utf8.h"
 
@@ -64,7 +65,8 @@ int cli_detector_answer(broad_box_list *out, const char *line, size_t count, con
 {
     json_error_t error;
     json_t *root = json_loadb(line, count, JSON_REJECT_DUPLICATES, &error);
-    if (!root && json_error_code(&error) == json_error_out_of_memory)
+    if (!root && (json_error_code(&error) == json_error_out_of_memory ||
+                  broad__json_fault_is_memory(error.text, error.position, line, count)))
         return broad__fail(BROAD_NO_MEMORY, "out of memory: the answer of the detector has no room");
     if (!root)
         return broad__fail(BROAD_FAILED,

@@ -434,9 +434,15 @@ static int spread_take(broad_model *out, json_t *fields)
 static int estimate_read(broad_model *out, const json_t *object)
 {
     int classify = out->task == BROAD_TASK_CLASSIFY;
-    if (json_is_null(json_object_get(object, "estimate"))) return BROAD_OK;
-    json_t *fields = json_copy(json_object_get(object, "estimate"));
-    if (!fields) return broad__json_fail_memory();
+    json_t *record = json_object_get(object, "estimate");
+    if (json_is_null(record)) return BROAD_OK;
+    if (!record) return broad__fail(BROAD_BAD_MODEL, "model: estimate is missing");
+    json_t *fields = json_copy(record);
+    /* A copy that has lost members tells nothing of it. */
+    if (!fields || json_object_size(fields) != json_object_size(record)) {
+        json_decref(fields);
+        return broad__json_fail_memory();
+    }
     int status = mark_take(&out->estimate.detailed, fields, "details");
     if (!status && !classify) status = spread_take(out, fields);
     if (!status)

@@ -10,6 +10,7 @@
 
 #include "base/enum_names.h"
 #include "base/hash.h"
+#include "base/json_fault.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/utf8.h"
@@ -23,45 +24,17 @@ int broad__json_fail_memory(void)
     return broad__fail(BROAD_NO_MEMORY, "out of memory: the model's JSON has no room");
 }
 
-/* Text of `count` bytes as the second item of ["xxx...", text], the first being as long as the text. jansson's scanner
- * drops characters where its buffer cannot grow; with the longest token first, a lack of memory shows there, and the
- * buffer need not grow again. */
-static char *wrap_text(size_t *out_bytes, const void *text, size_t count)
-{
-    static const char open[] = "[\"", middle[] = "\",";
-    size_t bytes = sizeof open - 1 + count + sizeof middle - 1 + count + 1;
-    char *wrapped = broad__alloc(bytes);
-    if (!wrapped) return NULL;
-    char *next = wrapped;
-    memcpy(next, open, sizeof open - 1);
-    next += sizeof open - 1;
-    memset(next, 'x', count);
-    next += count;
-    memcpy(next, middle, sizeof middle - 1);
-    next += sizeof middle - 1;
-    memcpy(next, text, count);
-    next[count] = ']';
-    *out_bytes = bytes;
-    return wrapped;
-}
-
-/* Where jansson cannot copy a string, it calls it an invalid token, like any other; but those do not end in a quote, and
- * strings with a fault of their own have got another message first. */
 static int lacks_memory(const json_error_t *error, const char *text, size_t count)
 {
-    static const char *const unsaid[] = {"invalid token", "string or '}' expected"};
-    if (json_error_code(error) == json_error_out_of_memory || error->text[0] == 0) return 1;
-    if (error->position < 1 || (size_t)error->position > count || text[error->position - 1] != '"') return 0;
-    for (size_t i = 0; i < 2; i++)
-        if (strncmp(error->text, unsaid[i], strlen(unsaid[i])) == 0) return 1;
-    return 0;
+    return json_error_code(error) == json_error_out_of_memory ||
+           broad__json_fault_is_memory(error->text, error->position, text, count);
 }
 
 int broad__json_parse(json_t **out, const void *text, size_t count, const char *what)
 {
     json_error_t error;
     size_t bytes = 0;
-    char *wrapped = wrap_text(&bytes, text, count);
+    char *wrapped = broad__json_wrap(&bytes, text, count);
     if (!wrapped) return BROAD_NO_MEMORY;
     json_t *pair = json_loadb(wrapped, bytes, JSON_REJECT_DUPLICATES, &error);
 

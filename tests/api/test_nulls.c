@@ -4,7 +4,7 @@
  */
 #include "helper.h"
 
-enum { NAMES_MAX = 400 };
+enum { NAMES_MAX = 600 };
 
 static const char *walked[NAMES_MAX];
 static size_t walked_count;
@@ -499,11 +499,163 @@ static void an_uninitialised_struct_is_refused(void **state)
     broad_data_free(data);
 }
 
+/* Where several arguments are needed, each of them is looked at: all are there but one. The others are of no kind at all, since
+ * nothing is done before. */
+static void each_missing_argument_is_seen(void **state)
+{
+    (void)state;
+    static double storage[8192];
+    void *p = storage, *none = NULL;
+    REFUSED(broad_data_from_arrays, p, none);
+    REFUSED(broad_data_read, p, none, none);
+    REFUSED(broad_data_split, p, none, p, p);
+    REFUSED(broad_data_split, p, p, none, p);
+    REFUSED(broad_data_split, p, p, p, none);
+    REFUSED(broad_data_fold, p, none, p, p);
+    REFUSED(broad_data_fold, p, p, none, p);
+    REFUSED(broad_data_fold, p, p, p, none);
+    REFUSED(broad_data_training_part, p, none, p);
+    REFUSED(broad_data_training_part, p, p, none);
+    REFUSED(broad_data_assign, p, none, p, p);
+    REFUSED(broad_data_assign, p, p, none, p);
+    REFUSED(broad_data_pick, p, none, p, 1);
+    REFUSED(broad_data_pick, p, p, none, 1);
+    REFUSED(broad_data_append, p, none, p);
+    REFUSED(broad_data_append, p, p, none);
+    REFUSED(broad_predict, p, none, p, 1, 0);
+    REFUSED(broad_predict, p, p, none, 1, 0);
+    REFUSED(broad_predict_data, p, none, p, none);
+    REFUSED(broad_predict_data, p, p, none, none);
+    REFUSED(broad_predict_part, p, none, p, 0, 1, none);
+    REFUSED(broad_predict_part, p, p, none, 0, 1, none);
+    REFUSED(broad_probabilities, none, p, p, 1);
+    REFUSED(broad_probabilities, p, p, none, 1);
+    REFUSED(broad_interval, p, none, 0.5);
+    REFUSED(broad_intervals, none, p, p, 1, 0.5);
+    REFUSED(broad_intervals, p, p, none, 1, 0.5);
+    REFUSED(broad_trainer_measure, p, none, p);
+    REFUSED(broad_trainer_measure, p, p, none);
+    REFUSED(broad_eval_with, p, none, p, p);
+    REFUSED(broad_eval_with, p, p, none, p);
+    REFUSED(broad_eval, p, none, p, none);
+    REFUSED(broad_eval, p, p, none, none);
+    REFUSED(broad_eval_level, p, none, p, 0.5, none);
+    REFUSED(broad_eval_level, p, p, none, 0.5, none);
+    REFUSED(broad_metrics_class, p, none, 0);
+    REFUSED(broad_metrics_target, p, none, 0);
+    REFUSED(broad_model_estimate, p, none);
+    REFUSED(broad_estimate_class, p, none, 0);
+    REFUSED(broad_estimate_target, p, none, 0);
+    REFUSED(broad_explainer_open, p, none);
+    REFUSED(broad_photo_explain, p, none, p, p, 1);
+    REFUSED(broad_photo_explain, p, p, none, p, 1);
+    REFUSED(broad_photo_explain, p, p, p, none, 1);
+    REFUSED(broad_explainer_file, p, none, p, 1, 0);
+    REFUSED(broad_explainer_file, p, p, none, 1, 0);
+    REFUSED(broad_model_export_c, p, none, none, p, none);
+    REFUSED(broad_model_export_c, p, p, none, none, none);
+    REFUSED(broad_model_export_onnx, p, none, none, p, none);
+    REFUSED(broad_model_export_onnx, p, p, none, none, none);
+    REFUSED(broad_export_rows, none, p, p, 1, 0);
+    REFUSED(broad_export_rows, p, p, none, 1, 0);
+    REFUSED(broad_model_settings, p, none);
+    REFUSED(broad_model_split, p, none);
+    REFUSED(broad_model_photo, p, none);
+    REFUSED(broad_model_pilot, p, none);
+    REFUSED(broad_trainer_open, p, none, p);
+    REFUSED(broad_trainer_open, p, p, none);
+    REFUSED(broad_trainer_resume, p, none, p, p, 0);
+    REFUSED(broad_trainer_resume, p, p, p, none, 0);
+    REFUSED(broad_trainer_validate, p, none);
+    REFUSED(broad_trainer_leave_out, p, none);
+    REFUSED(broad_trainer_learn, p, none, 1, 1, 0);
+    REFUSED(broad_trainer_learn_weighted, p, none, p, 1, 1, 0);
+    REFUSED(broad_trainer_learn_weighted, p, p, none, 1, 1, 0);
+    REFUSED(broad_trainer_correct, p, none, p, none);
+    REFUSED(broad_trainer_correct, p, p, none, none);
+    REFUSED(broad_trainer_seconds, p, none);
+    REFUSED(broad_fit, p, none, none, p);
+    REFUSED(broad_fit, p, none, p, none);
+    REFUSED(broad_stats_new, p, none, p, none);
+    REFUSED(broad_stats_new, p, p, none, none);
+    REFUSED(broad_stats_learn, p, none, p, none);
+    REFUSED(broad_stats_learn, p, p, none, none);
+    REFUSED(broad_stats_save, p, none);
+    REFUSED(broad_stats_load, p, none, p);
+    REFUSED(broad_stats_load, p, p, none);
+    REFUSED(broad_plan_ranks, p, none, 1, 1, 1, 1);
+    REFUSED(broad_plan_run, p, none, none, 1, 1, 1);
+    REFUSED(broad_model_find_importance, p, none, none);
+    REFUSED(broad_model_importance, p, none, 0);
+    REFUSED(broad_model_set_normal, p, none);
+    REFUSED(broad_model_layer, p, none, 0);
+    REFUSED(broad_model_joint, p, none);
+    REFUSED(broad_model_curve, p, none, p, none);
+    REFUSED(broad_model_curve, p, p, none, none);
+    REFUSED(broad_model_curve_loo, p, none, p, none);
+    REFUSED(broad_model_curve_loo, p, p, none, none);
+    REFUSED(broad_verify, p, none, p, none);
+    REFUSED(broad_verify, p, p, none, none);
+    REFUSED(broad_data_read_photos, p, none, 1, none);
+    REFUSED(broad_photos_prepare, none, (void *)&none, none, p);
+    REFUSED(broad_photos_prepare, none, (void *)&p, none, none);
+    REFUSED(broad_photos_choose, p, none, p);
+    REFUSED(broad_photos_choose, p, p, none);
+    REFUSED(broad_photos_narrow, p, none, 1);
+    REFUSED(broad_photos_project, p, none, 1, none);
+    REFUSED(broad_photos_inputs, p, none, p, 1);
+    REFUSED(broad_photos_inputs, p, p, none, 1);
+    REFUSED(broad_picture_from_pixels, p, none, 1, 1, 0, 0);
+    REFUSED(broad_picture_decode, p, none, 1, 0);
+    REFUSED(broad_picture_jpeg, p, none, p, 50);
+    REFUSED(broad_picture_jpeg, p, p, none, 50);
+    REFUSED(broad_picture_thumbnail, p, none, p, 9, 50);
+    REFUSED(broad_picture_thumbnail, p, p, none, 9, 50);
+    REFUSED(broad_picture_png, p, none, p);
+    REFUSED(broad_picture_png, p, p, none);
+    REFUSED(broad_picture_print, p, none);
+    REFUSED(broad_picture_fit, p, none, 9);
+    REFUSED(broad_picture_crop, p, none, 0, 0, 1, 1);
+    REFUSED(broad_predictor_load, p, none);
+    REFUSED(broad_predictor_from_memory, p, none, 1);
+    REFUSED(broad_predictor_from_model, p, none);
+    REFUSED(broad_predictor_row, p, none, p, p);
+    REFUSED(broad_predictor_row, p, p, none, p);
+    REFUSED(broad_predictor_row, p, p, p, none);
+    REFUSED(broad_predictor_rows, p, none, p, 1, 0, p, 1);
+    REFUSED(broad_predictor_rows, p, p, none, 1, 0, p, 1);
+    REFUSED(broad_predictor_rows, p, p, p, 1, 0, none, 1);
+    REFUSED(broad_predictor_probabilities, none, p, p, 1);
+    REFUSED(broad_predictor_probabilities, p, p, none, 1);
+    REFUSED(broad_predictor_interval, p, none, 0.5);
+    REFUSED(broad_predictor_intervals, none, p, p, 1, 0.5);
+    REFUSED(broad_predictor_intervals, p, p, none, 1, 0.5);
+    REFUSED(broad_profile_stage, p, none, 0);
+    REFUSED(broad_model_metric, p, none);
+    REFUSED(broad_model_find_relevance, p, none);
+    REFUSED(broad_model_find_directions, p, none, p, 0);
+    REFUSED(broad_model_find_directions, p, p, none, 0);
+    REFUSED(broad_model_remember, p, none, none, p, none);
+    REFUSED(broad_model_remember, p, p, none, none, none);
+    REFUSED(broad_model_source, p, none, 0);
+    REFUSED(broad_model_source_photo, p, none, 0, 0);
+    REFUSED(broad_model_save, p, none, 0);
+    REFUSED(broad_model_load, p, none);
+    REFUSED(broad_model_to_memory, p, none, p, 0);
+    REFUSED(broad_model_to_memory, p, p, none, 0);
+    REFUSED(broad_model_from_memory, p, none, 1);
+    REFUSED(broad_model_json, p, none);
+    REFUSED(broad_options_set, p, none, p);
+    REFUSED(broad_options_get, p, 9, none, p);
+    REFUSED(broad_options_get, p, 9, p, none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(null_is_never_a_crash),
         cmocka_unit_test(an_uninitialised_struct_is_refused),
+        cmocka_unit_test(each_missing_argument_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

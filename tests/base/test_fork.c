@@ -45,7 +45,7 @@ static int in_child(int (*work)(void *context), void *context)
     pid_t child = fork();
     if (child == 0) {
         alarm(SECONDS_MOST);
-        _exit(work(context));
+        leave_process(work(context));
     }
     int status = 0;
     waitpid(child, &status, 0);

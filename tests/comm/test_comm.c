@@ -1,5 +1,6 @@
 /* Ranks: processes that are connected by sockets come to the sums, and to the models, of one process alone. */
 #include "plain.h"
+#include "trouble.h"
 
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -93,7 +94,7 @@ static void run_ranks(size_t ranks, int broadcasts, rank_job job, const void *co
         comm.rank = r, comm.ranks = ranks, comm.context = &w, comm.send = wire_send, comm.receive = wire_receive;
         if (broadcasts) comm.broadcast = wire_broadcast;
         job(results[r], &comm, context);
-        _exit(0);
+        leave_process(0);
     }
     close_wires(&w);
     for (size_t r = 0; r < ranks; r++) {
@@ -110,7 +111,7 @@ static void must(int status)
 {
     if (status >= 0) return;
     fprintf(stderr, "a rank has failed: %s\n", broad_error_message());
-    _exit(1);
+    leave_process(1);
 }
 
 /* ---- sums ---------------------------------------------------------------------------------------------------------- */
@@ -300,6 +301,117 @@ static void networks_have_the_bytes_of_one_process(void **state)
     }
 }
 
+/* ---- messages that are lost ------------------------------------------------------------------------------------------ */
+
+static trouble losses = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int lossy_send(void *context, size_t to, const void *bytes, size_t count)
+{
+    return trouble_here(&losses) || wire_send(context, to, bytes, count);
+}
+
+static int lossy_receive(void *context, size_t from, void *bytes, size_t count)
+{
+    return trouble_here(&losses) || wire_receive(context, from, bytes, count);
+}
+
+/* One of two ranks, a thread of this process. */
+typedef struct lossy {
+    wires w;
+    const char *const *words;
+    const broad_data *data, *more;
+    int status;
+} lossy;
+
+static int judge(const broad_model *model, const broad_data *data, const broad_comm *comm)
+{
+    broad_run_options run;
+    broad_run_options_init(&run);
+    run.threads = 1, run.comm = comm;
+    broad_metrics metrics = {.size = sizeof metrics};
+    broad_verdict verdict = {.size = sizeof verdict};
+    broad_curve_point points[8] = {{.size = sizeof *points}};
+    double *scores = malloc(ROWS * 3 * sizeof *scores);
+    int status = broad_predict_data(scores, model, data, &run);
+    if (status == BROAD_OK) status = broad_eval(&metrics, model, data, &run);
+    broad_metrics_clear(&metrics);
+    if (status == BROAD_OK) status = broad_model_curve(points, model, data, &run);
+    if (status == BROAD_OK) status = broad_verify(&verdict, model, data, &run);
+    free(scores);
+    return status;
+}
+
+static int train_and_judge(const lossy *l, const broad_comm *comm)
+{
+    broad_trainer *trainer = NULL;
+    broad_model *model = NULL;
+    broad_options o;
+    broad_options_init(&o);
+    for (size_t i = 0; l->words[i]; i += 2) must(broad_options_set(&o, l->words[i], l->words[i + 1]));
+    o.threads = 1, o.comm = comm;
+    int status = broad_trainer_open(&trainer, l->data, &o);
+    if (status == BROAD_OK) status = broad_trainer_enhance(trainer, o.enhance_nodes, o.enhance_layers);
+    if (status == BROAD_OK) status = broad_trainer_learn(trainer, l->more, 4, 1, BROAD_LEARN_ALL_ROWS);
+    broad_trainer_close(&model, trainer);
+    if (status == BROAD_OK) status = judge(model, l->data, comm);
+    broad_model_free(model);
+    return status;
+}
+
+static void *lossy_rank(void *context)
+{
+    lossy *l = context;
+    broad_comm comm;
+    broad_comm_init(&comm);
+    comm.rank = l->w.rank, comm.ranks = 2, comm.context = &l->w, comm.send = lossy_send, comm.receive = lossy_receive;
+    l->status = train_and_judge(l, &comm);
+    /* As a process that fails must end the others. */
+    if (l->status < 0) shutdown(l->w.socket[l->w.rank][1 - l->w.rank], SHUT_RDWR);
+    return NULL;
+}
+
+/* Each message is lost once, at every place that sends or receives one: the call ends with BROAD_IO. */
+static void lost_messages_end_the_call(void **state)
+{
+    (void)state;
+    static const char *const networks[][10] = {
+        {"preset", "paper", "features", "2x3", "enhance", "4x2"},
+        {"preset", "paper", "supervise", "gcv", "features", "2x3", "enhance", "4x2", NULL},
+        {"preset", "paper", "weights", "joint", "features", "2x3", "enhance", "4x2", NULL},
+    };
+    broad_data *data = table(0, ROWS), *more = table(ROWS, MORE);
+    broad__comm_least_rows = 512;
+    for (size_t n = 0; n < sizeof networks / sizeof *networks; n++) {
+        trouble_forget(&losses);
+        for (size_t seen = (size_t)-1; seen != losses.count;) {
+            static lossy ranks[2];
+            pthread_t other;
+            open_wires(&ranks[0].w, 2);
+            for (size_t r = 0; r < 2; r++) {
+                ranks[r].w = ranks[0].w;
+                ranks[r].w.rank = r, ranks[r].words = networks[n], ranks[r].data = data, ranks[r].more = more;
+            }
+            seen = losses.count;
+            losses.armed = 1;
+            assert_int_equal(pthread_create(&other, NULL, lossy_rank, &ranks[1]), 0);
+            lossy_rank(&ranks[0]);
+            pthread_join(other, NULL);
+            close_wires(&ranks[0].w);
+            int a = ranks[0].status, b = ranks[1].status, lost = losses.count != seen;
+            /* The other may have got all that it needed. */
+            if (lost && !(a == BROAD_IO && b == BROAD_IO) && !(a == BROAD_IO && b == BROAD_OK) &&
+                !(a == BROAD_OK && b == BROAD_IO))
+                fail_msg("place %zu: %s and %s", losses.count, broad_status_name(a), broad_status_name(b));
+            if (!lost && (a != BROAD_OK || b != BROAD_OK))
+                fail_msg("%s and %s", broad_status_name(a), broad_status_name(b));
+        }
+        print_message("%zu places\n", losses.count);
+        assert_true(losses.count > 8);
+    }
+    broad_data_free(data);
+    broad_data_free(more);
+}
+
 /* ---- what is not a communicator ------------------------------------------------------------------------------------- */
 
 static void faults_are_named(void **state)
@@ -325,11 +437,9 @@ static void faults_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_dealt_out_in_runs),
-        cmocka_unit_test(sums_have_the_bits_of_one_process),
-        cmocka_unit_test(one_rank_that_is_asked_stops_all),
-        cmocka_unit_test(networks_have_the_bytes_of_one_process),
-        cmocka_unit_test(faults_are_named),
+        cmocka_unit_test(rows_are_dealt_out_in_runs),       cmocka_unit_test(sums_have_the_bits_of_one_process),
+        cmocka_unit_test(one_rank_that_is_asked_stops_all), cmocka_unit_test(networks_have_the_bytes_of_one_process),
+        cmocka_unit_test(lost_messages_end_the_call),       cmocka_unit_test(faults_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -600,7 +600,7 @@ static void a_fork_after_use_predicts(void **state)
     for (int i = 0; i < 3; i++) {
         pid_t child = fork();
         assert_true(child >= 0);
-        if (child == 0) _exit(child_predicts(&s, data, scores));
+        if (child == 0) leave_process(child_predicts(&s, data, scores));
         assert_int_equal(wait_for(child, 60), 0);
     }
     free(scores);

@@ -716,6 +716,7 @@ static const bad_row bad_rows[] = {
     {"model/seed_map", "0", "seed_map is not a whole number from 1 up"},
     {"model/seed_map", "\"1\"", "seed_map is not a whole number from 1 up"},
     {"model/seed_map", NULL, "model: seed_map is missing"},
+    {"model/estimate", NULL, "model: estimate is missing"},
     {"model/input_names", "{}", "input_names is not a list of 2 names"},
     {"model/input_names/1", NULL, "input_names is not a list of 2 names"},
     {"model/input_names/1", "\"\"", "input_names: name 2 is empty"},

@@ -21,7 +21,8 @@
 enum { HELPER_PATH = 4096 };
 
 /* 1 in a build whose every load and store is checked: several times slower, with memory and addresses of its own. Suites
- * try fewer and smaller problems there, but each path of the code at least once; the other build tries them all. */
+ * try fewer and smaller problems there, but each path of the code at least once; the other build tries them all. The build
+ * that counts what was run sets it, too. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HELPER_SANITIZED 1
 #elif defined(__has_feature)
@@ -53,6 +54,17 @@ enum { HELPER_PATH = 4096 };
         if (!strstr(broad_error_message(), (fragment)))                                                                \
             fail_msg("%s: no \"%s\" in \"%s\"", #call, (fragment), broad_error_message());                             \
     } while (0)
+
+/* Ends a forked process, without what the parent has registered for its own end. Where it is counted what was run, so is what
+ * this process has run. */
+static inline _Noreturn void leave_process(int status)
+{
+#ifdef HELPER_COUNTED
+    void __gcov_dump(void);
+    __gcov_dump();
+#endif
+    _exit(status);
+}
 
 /* A regression of one target. */
 static inline broad_data *data_of_values(const double *x, const double *values, size_t rows, size_t inputs)

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "base/json_fault.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -136,12 +137,22 @@ static int read_lists(coco *to, const json_t *root)
     return status;
 }
 
+/* *out, or the fault of the text in *error. */
 static int parse(json_t **out, json_error_t *error, const char *bytes, size_t count)
 {
-    *out = json_loadb(bytes, count, JSON_REJECT_DUPLICATES, error);
+    size_t room = 0;
+    char *wrapped = broad__json_wrap(&room, bytes, count);
+    if (!wrapped) return BROAD_NO_MEMORY;
+    json_t *pair = json_loadb(wrapped, room, JSON_REJECT_DUPLICATES, error);
+    int lacks_memory = pair ? json_string_length(json_array_get(pair, 0)) != count
+                            : json_error_code(error) == json_error_out_of_memory ||
+                                  broad__json_fault_is_memory(error->text, error->position, wrapped, room);
+    if (json_array_size(pair) == 2) *out = json_incref(json_array_get(pair, 1));
+    json_decref(pair);
+    broad__free(wrapped);
+    if (lacks_memory) return broad__fail(BROAD_NO_MEMORY, "out of memory: the JSON has no room");
     if (*out) return BROAD_OK;
-    if (json_error_code(error) == json_error_out_of_memory)
-        return broad__fail(BROAD_NO_MEMORY, "out of memory: the JSON has no room");
+    json_decref(json_loadb(bytes, count, JSON_REJECT_DUPLICATES, error)); /* once more, for the place of the fault */
     return BROAD_BAD_DATA;
 }
 
