@@ -280,8 +280,8 @@ static void put_before(json_t *result, serve_server *server, int64_t version)
 static int fail_nothing(serve_server *server)
 {
     int64_t waiting = 0;
-    int status = serve_number(&waiting, &server->project.database,
-                              "SELECT count(*) FROM photos WHERE state=0 AND review>0", "");
+    int status =
+        serve_number(&waiting, &server->project.database, "SELECT count(*) FROM photos WHERE state=0 AND review>0", "");
     if (status) return status;
     return waiting ? cli_fail(BROAD_USAGE, "the photos are being judged by another model; learn when that is done")
                    : cli_fail(BROAD_USAGE, "there is nothing to learn: the model knows every correction already");
