@@ -14,6 +14,7 @@ try:
     import pandas
     from sklearn.base import clone
     from sklearn.compose import make_column_transformer
+    from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
     from sklearn.model_selection import GridSearchCV, cross_val_score
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -32,6 +33,8 @@ class ScikitLearn(Case):
         self.assertGreater(cross_val_score(model, x, y, cv=3, n_jobs=2).mean(), 0.8)
         search = GridSearchCV(make_pipeline(StandardScaler(), model), {"broadclassifier__kind": ["bls", "scn"]}, cv=2, n_jobs=2)
         self.assertGreater(search.fit(x, y).score(x, y), 0.8)
+        for ensemble in (BaggingClassifier, AdaBoostClassifier):  # they set random_state
+            self.assertGreater(ensemble(clone(model).set_params(seed=1), n_estimators=2).fit(x, y).score(x, y), 0.8)
         frame = pandas.DataFrame(x, columns=list("abcd"))
         pipe = make_pipeline(make_column_transformer((StandardScaler(), ["a", "b"]), remainder="passthrough"), model)
         self.assertGreater(pipe.fit(frame, y).score(frame, y), 0.8)
@@ -40,8 +43,8 @@ class ScikitLearn(Case):
 
     def test_together_with_others(self):
         """Imported before or after libraries with thread pools of their own, it gives the same numbers."""
-        use = ("import numpy as np; x = np.random.default_rng(0).normal(size=(3000, 5)); "
-               "print(broad.BroadRegressor(effort='fast').fit(x, x[:, 0] * x[:, 1]).predict(x[:3]).tobytes().hex())")
+        use = ("import numpy as np; x = np.random.default_rng(0).normal(size=(700, 5)); "
+               "print(broad.BroadRegressor(effort='fast', features='4x10', enhance='50x2').fit(x, x[:, 0] * x[:, 1]).predict(x[:3]).tobytes().hex())")
         expected = self.python("import broad; " + use)
         for other in ("xgboost", "torch", "scipy.linalg"):
             if subprocess.run([sys.executable, "-c", "import " + other], capture_output=True).returncode:
