@@ -117,6 +117,13 @@ def speed(part):
     fits = [[f["what"], f"{f['seconds']:.2f}", f"{f['read']:.2f}", f"{f['cpu_seconds']:.2f}"] for f in part["fits"]]
     lines += [f"`broad fit` on {part['fit_photos']:,} rendered photos of 256 pixels, {part['threads']} threads:", "",
               *table(["", "seconds", "of them reading", "processor time"], fits)]
+    if part.get("large"):
+        rows = [[f"{f['photos']:,} of {f['side']:,} x {f['side']:,} pixels, {f['bytes'] / 1e6:.2f} MB", f"{f['seconds']:.1f}",
+                 f"{f['read']:.1f}", f"{f['cpu_seconds']:.1f}", f"{f['decoding']:.1f}",
+                 f"{100 * f['decoding'] / f['cpu_seconds']:.0f} %"] for f in part["large"]]
+        lines += ["", "The same with nothing in the cache on photos as cameras make them, copies of a few rendered ones that differ in some "
+                  "bytes; decoding is what decoding alone takes, in processor time:", "",
+                  *table(["photos", "seconds", "of them reading", "processor time", "decoding", "part"], rows)]
     return lines
 
 

@@ -70,7 +70,7 @@ def seconds_at(bench, sweep, size, runs):
 
 
 def run(bench):
-    runs = bench.runs(3, 2)
+    runs = bench.runs(2, 2)
     for sweep in sweeps(bench):
         times = [seconds_at(bench, sweep, size, runs) for size in sweep.sizes]
         yield measurement(bench, sweep, times)

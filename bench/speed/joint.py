@@ -56,7 +56,7 @@ def run(bench):
         return side
 
     sides = {"broad": ours, "numpy": theirs("numpy", solved), "scikit-learn": theirs("scikit-learn", ridge)}
-    found = bench.in_turns(sides, bench.runs(3), warm_up=bench.size == "quick")
+    found = bench.in_turns(sides, bench.runs(2, 3), warm_up=bench.size == "quick")
     for name, norm in norms.items():
         if abs(norm / norms["broad"] - 1) > 0.03:
             raise Failure(f"not the same work: the norm is {norms['broad']:g} for broad and {norm:g} for {name}")

@@ -27,9 +27,9 @@ def run(bench):
 
     sizes = bench.pick(SIZES, SIZES[:2], SIZES[:1])
     sides = {"layers": ours, **{f"dgemm {size}": product(size) for size in sizes}}
-    found = bench.in_turns(sides, bench.runs(7))
-    best = max(sizes, key=lambda size: sorted(found[f"dgemm {size}"])[bench.runs(7) // 2])
-    for measurement in bench.standard_program("bench_kernels", bench.runs(7, 1)):
+    found = bench.in_turns(sides, bench.runs(5))
+    best = max(sizes, key=lambda size: sorted(found[f"dgemm {size}"])[bench.runs(5) // 2])
+    for measurement in bench.standard_program("bench_kernels", bench.runs(5, 1)):
         with_goal = any("least" in side for side in measurement["rivals"].values())
         yield measurement if with_goal else {**measurement, "section": "Kernels"}
     yield {"what": f"layers of brls, {chains.size()}", "unit": "GFLOP/s", "command": chains.command("brls"),

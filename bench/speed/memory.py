@@ -28,7 +28,7 @@ def run(bench):
         given = ["fit", *bench.words(*network, *(["--memory", limit] if limit else []))]
         plan = bench.tool.run(*given, "--plan")["plan"]
         planned = plan["bytes_peak"] / 1e6
-        figures = [bench.resident(*given)[2] for _ in range(bench.runs(2, 1))]
+        figures = [bench.resident(*given)[2] for _ in range(bench.runs(1))]
         bench.say(f"{name}: {max(figures):.0f} MB, planned {planned:.0f} MB")
         yield {"what": f"peak resident size, {name}", "unit": "MB",
                "command": shown("broad", *given), "ours": figures, "facts": {"plan": plan},

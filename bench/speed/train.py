@@ -86,7 +86,7 @@ def score(bench):
     chains = Chains(bench, bench.pick(60000, 6000, 4000), bench.pick(784, 784, 20), 10, bench.pick(50, 50, 2), "smooth")
     bench.say(f"gcv, {chains.size()}")
     whole = {"brls": [], "gcv": []}
-    found = bench.in_turns({kind: chains.recorded(kind, seconds) for kind, seconds in whole.items()}, bench.runs(5))
+    found = bench.in_turns({kind: chains.recorded(kind, seconds) for kind, seconds in whole.items()}, bench.runs(3))
     more = statistics.median(whole["gcv"]) / statistics.median(whole["brls"])
     layers = chains.said["gcv"]["layers"]
     search, refused = layers[0]["tries"], sum(layer["tries"] - 1 for layer in layers[1:])
@@ -105,7 +105,7 @@ def measure(bench, rows, goal):
     sides = {"brls": chains.ours("brls"), "bscrls": chains.ours("bscrls"), "numpy": chains.theirs("numpy")}
     if goal:
         sides["numpy, in place"] = chains.theirs("numpy, in place", in_place=True)
-    found = bench.in_turns(sides, bench.runs(5 if goal else 7))
+    found = bench.in_turns(sides, bench.runs(3 if goal else 5))
     chains.check()
     limit, facts = chains.limits()
     rivals = {"numpy": rival(found["numpy"], "numpy_chain.fit(x, y)", least=goal)}
