@@ -376,10 +376,10 @@ static void *lossy_rank(void *context)
 static void lost_messages_end_the_call(void **state)
 {
     (void)state;
-    static const char *const networks[][10] = {
+    static const char *const networks[][12] = {
         {"preset", "paper", "features", "2x3", "enhance", "4x2"},
-        {"preset", "paper", "supervise", "gcv", "features", "2x3", "enhance", "4x2", NULL},
-        {"preset", "paper", "weights", "joint", "features", "2x3", "enhance", "4x2", NULL},
+        {"preset", "paper", "supervise", "gcv", "range", "1", "features", "2x3", "enhance", "4x2"},
+        {"preset", "paper", "weights", "joint", "range", "1", "features", "2x3", "enhance", "4x2"},
     };
     broad_data *data = table(0, FEW_ROWS), *more = table(FEW_ROWS, FEW_MORE);
     broad__comm_least_rows = 512;
