@@ -51,10 +51,10 @@ tsan: ## the test suites under the thread sanitizer
 	@scripts/setup
 	@scripts/run_tests -j $(JOBS) tsan
 
-coverage: ## which lines the test suites run, in build/coverage/coverage.txt
+coverage: ## docs/coverage.md's figures: which lines and branches the test suites run, in build/coverage/coverage.txt and .json
 	@scripts/setup
 	@scripts/run_tests -j $(JOBS) coverage
-	@scripts/coverage build/coverage
+	@scripts/coverage build/coverage --json build/coverage/coverage.json
 
 bench: ## docs/benchmarks.md's figures against numpy, scikit-learn, pandas: make bench [ONLY=LIST RUNS=N QUICK=1]
 	@scripts/setup --bench

@@ -106,6 +106,7 @@ void broad__training_begin(broad__training *training, const char *stage, const b
 
 int broad__training_end(const broad__training *training, int status)
 {
+    status = broad__comm_whole(status);
     broad__comm_leave(training->comm_before);
     broad__watch_leave(training->before);
     broad__profile_leave(training->scope);
@@ -128,7 +129,7 @@ int broad__call_begin(broad__call *call, const char *stage, const broad_run_opti
 
 int broad__call_end(const broad__call *call, int status)
 {
-    status = broad__watch_check(status);
+    status = broad__comm_whole(broad__watch_check(status));
     broad__comm_leave(call->comm_before);
     broad__watch_leave(call->before);
     return status;

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "comm/comm.h"
 #include "model/kind.h"
 #include "model/train/correct.h"
 #include "model/train/output_weights.h"
@@ -15,6 +16,14 @@
 #include "model/train/train_rows.h"
 #include "store/store_stats.h"
 
+/* A trainer is handed over by a call that succeeds to its end. */
+static int opened(broad_trainer **out, int status)
+{
+    if (status < 0 && *out) broad__trainer_close(NULL, *out);
+    if (status < 0) *out = NULL;
+    return status;
+}
+
 int broad_trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options)
 {
     if (!out || !data || !options) return broad__missing_argument("broad_trainer_open");
@@ -24,7 +33,7 @@ int broad_trainer_open(broad_trainer **out, const broad_data *data, const broad_
     if (status < 0) return status;
     broad__training training;
     broad__training_begin(&training, "features", &full);
-    return broad__training_end(&training, broad__trainer_open_photos(out, data, &full));
+    return opened(out, broad__training_end(&training, broad__trainer_open_photos(out, data, &full)));
 }
 
 int broad_trainer_resume(broad_trainer **out, const broad_model *model, const broad_data *data,
@@ -37,7 +46,8 @@ int broad_trainer_resume(broad_trainer **out, const broad_model *model, const br
     if (status < 0) return status;
     broad__training training;
     broad__training_begin(&training, "features", &full);
-    return broad__training_end(&training, broad__trainer_resume(out, model, data, &full, how == BROAD_RESUME_FORCED));
+    status = broad__trainer_resume(out, model, data, &full, how == BROAD_RESUME_FORCED);
+    return opened(out, broad__training_end(&training, status));
 }
 
 int broad_trainer_validate(broad_trainer *trainer, const broad_data *rows)
@@ -138,6 +148,7 @@ int broad_fit(broad_model **out, broad_seconds *out_seconds, const broad_data *d
     status = broad__trainer_open_photos(&trainer, data, &full);
     if (status == BROAD_OK) status = broad__trainer_enhance(trainer, full.enhance_nodes, full.enhance_layers);
     if (out_seconds && trainer) broad_trainer_seconds(out_seconds, trainer);
+    status = broad__comm_whole(status);
     broad__trainer_close(status == BROAD_OK ? out : NULL, trainer);
     return broad__training_end(&training, status);
 }
@@ -151,7 +162,11 @@ int broad_stats_new(broad_stats **out, const broad_model *model, const broad_dat
     *out = NULL;
     broad__call call;
     int status = broad__call_begin(&call, "stats", run);
-    return status < 0 ? status : broad__call_end(&call, broad__stats_new(out, model, training, call.run.threads));
+    if (status < 0) return status;
+    status = broad__call_end(&call, broad__stats_new(out, model, training, call.run.threads));
+    if (status < 0) broad_stats_free(*out);
+    if (status < 0) *out = NULL;
+    return status;
 }
 
 int broad_stats_learn(broad_stats *stats, broad_model *model, const broad_data *rows, const broad_run_options *run)

@@ -7,6 +7,8 @@
 size_t broad__comm_least_rows = 8192;
 
 static _Thread_local const broad_comm *current;
+/* A message of this call has failed: none is sent or received any more, because it would be taken for another. */
+static _Thread_local int lost;
 
 int broad__comm_check(const broad_comm *comm)
 {
@@ -25,6 +27,7 @@ const broad_comm *broad__comm_enter(const broad_comm *comm)
 {
     const broad_comm *before = current;
     current = comm && comm->ranks > 1 ? comm : NULL;
+    if (current) lost = 0;
     return before;
 }
 
@@ -82,13 +85,14 @@ void broad__comm_own_rows(size_t *out_first, size_t *out_end, size_t rows)
 
 static int fail_exchange(const char *what, size_t rank)
 {
+    lost = 1;
     return broad__fail(BROAD_IO, "rank %zu could not %s rank %zu", current->rank, what, rank);
 }
 
 static int send_bytes(size_t to, const void *bytes, size_t count)
 {
     broad__profile_span span = broad__profile_start();
-    int failed = current->send(current->context, to, bytes, count);
+    int failed = lost || current->send(current->context, to, bytes, count);
     broad__profile_stop(span, BROAD__STAGE_EXCHANGE, 0, (double)count);
     return failed ? fail_exchange("send to", to) : BROAD_OK;
 }
@@ -96,7 +100,7 @@ static int send_bytes(size_t to, const void *bytes, size_t count)
 static int receive_bytes(size_t from, void *bytes, size_t count)
 {
     broad__profile_span span = broad__profile_start();
-    int failed = current->receive(current->context, from, bytes, count);
+    int failed = lost || current->receive(current->context, from, bytes, count);
     broad__profile_stop(span, BROAD__STAGE_EXCHANGE, 0, (double)count);
     return failed ? fail_exchange("receive from", from) : BROAD_OK;
 }
@@ -131,7 +135,7 @@ int broad__comm_broadcast(size_t from, void *bytes, size_t count)
     if (!current || !count) return BROAD_OK;
     if (!current->broadcast) return broadcast_by_messages(from, bytes, count);
     broad__profile_span span = broad__profile_start();
-    int failed = current->broadcast(current->context, from, bytes, count);
+    int failed = lost || current->broadcast(current->context, from, bytes, count);
     broad__profile_stop(span, BROAD__STAGE_EXCHANGE, 0, (double)count);
     return failed ? fail_exchange("take part in what came from", from) : BROAD_OK;
 }
@@ -180,6 +184,12 @@ int broad__comm_most(int own)
     }
     if (status == BROAD_OK) status = broad__comm_broadcast(0, &most, sizeof most);
     return status == BROAD_OK ? most : own;
+}
+
+int broad__comm_whole(int status)
+{
+    if (!current || !lost || (status < 0 && status != BROAD_INTERRUPTED)) return status;
+    return broad__fail(BROAD_IO, "rank %zu has lost a message", current->rank);
 }
 
 double broad__comm_agree(double own)

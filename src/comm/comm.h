@@ -44,9 +44,12 @@ int broad__comm_add(double *sums, double *scratch, size_t count);
 int broad__comm_broadcast(size_t from, void *bytes, size_t count);
 /* An array with `bytes` for each of the rows of which every rank has its own: all of it on all of them. */
 int broad__comm_share(void *array, size_t rows, size_t bytes);
-/* The largest of all ranks' numbers, none of which is negative; what cannot be told is this rank's own. */
+/* The largest of all ranks' numbers, none of which is negative; what cannot be told is this rank's own, and then nothing else
+ * can be told in this call either. */
 int broad__comm_most(int own);
 /* A number that only one machine knows, such as a time: rank 0's. */
 double broad__comm_agree(double own);
+/* The status of a call at its end: BROAD_IO if a message was lost that no function could report. */
+int broad__comm_whole(int status);
 
 #endif
