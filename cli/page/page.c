@@ -57,8 +57,9 @@ void cli_page_day(char out[CLI_DAY_BYTES])
     const char *given = getenv("SOURCE_DATE_EPOCH");
     time_t now = given ? (time_t)strtoll(given, NULL, 10) : time(NULL);
     struct tm parts;
-    out[0] = 0;
-    if (given ? gmtime_r(&now, &parts) : localtime_r(&now, &parts)) strftime(out, CLI_DAY_BYTES, "%Y-%m-%d", &parts);
+    int known = (given ? gmtime_r(&now, &parts) : localtime_r(&now, &parts)) != NULL;
+    /* Of a day that does not fit, strftime() leaves anything in the array. */
+    if (!known || strftime(out, CLI_DAY_BYTES, "%Y-%m-%d", &parts) == 0) out[0] = 0;
 }
 
 void cli_page_begin(cli_output *output, const char *title, const char *style, const char *script_hash, int pictures)

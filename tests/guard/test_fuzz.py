@@ -153,6 +153,11 @@ exit {code}
         library = codecs / "usr" / "lib" / "libpng16.so.16"
         library.parent.mkdir(parents=True)
         library.touch()
+        self.target("plain", "fuzz_image", 1, 1)
+        plain = self.folder / "plain" / "fuzz" / "fuzz_image"  # which cannot load them
+        plain.write_text(plain.read_text().replace("#!/bin/sh", '#!/bin/sh\n[ -z "$LD_LIBRARY_PATH" ] || exit 127'))
+        code, said, _ = self.run_fuzz("--codecs", codecs, "--plain", self.folder / "plain", "--only", "fuzz_image")
+        self.assertEqual(code, 0, said)
         self.assertEqual(self.run_fuzz("--codecs", codecs)[0], 0)
         self.assertEqual((self.folder / "fuzz_image.libraries").read_text().strip(), str(library.parent))
         self.assertNotIn(str(codecs), (self.folder / "fuzz_json.libraries").read_text())
