@@ -198,10 +198,11 @@ def pooled_words(measured, first):
 
 def published_words(found, first):
     tables, errors, likelihoods = compare.published_beaten(found["published"], first)
-    most = max((len(one["results"].get(first, [])) for one in found["published"]["measured"]), default=0)
+    numbers = sorted({len(one["results"].get(first, [])) for one in found["published"]["measured"]} or {0})
+    splits = f"{numbers[0]} to {numbers[-1]} splits" if len(numbers) > 1 else count(numbers[0], "split")
     if tables:
         yield (f"Its RMSE is better than the published one on {errors} of {tables} standard tables, its log-likelihood on "
-               f"{likelihoods} (the first {count(most, 'split')}, where 20 are published).")
+               f"{likelihoods} (the first {splits}, where 20 are published).")
 
 
 def parts(found):
