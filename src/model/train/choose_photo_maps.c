@@ -11,8 +11,6 @@
 /* As many rows as the pilot uses; enough nodes to tell maps apart, and cheap. */
 enum { CHOICE_ROWS = 1000, CHOICE_GROUPS = 10, CHOICE_NODES = 50 };
 
-static const double GAIN = 0.05; /* by which part of the error a single map must be better */
-
 /* The settings that `auto` starts from, whatever those of the network. */
 static broad_options trial_options(const broad_options *options)
 {
@@ -66,11 +64,11 @@ static int stopped(size_t done, size_t total)
     return broad__watch_tell(&progress);
 }
 
-/* Errors by leave-one-out are not exact: all maps together, the last trial, stay unless one of them is clearly better.
- * */
-static void pick_best(broad_map_choice *out)
+/* Errors by leave-one-out are not exact: all maps together, the last trial, stay unless one of them is better by more than
+ * chance, of which the mean of as many squares of normal residuals has the part sqrt(2 / rows). */
+static void pick_best(broad_map_choice *out, size_t rows)
 {
-    double least = (1 - GAIN) * out->trials[out->count - 1].error;
+    double least = (1 - fmin(1, sqrt(2 / (double)rows))) * out->trials[out->count - 1].error;
     for (size_t i = 0; i + 1 < out->count; i++) {
         if (out->trials[i].error >= least) continue;
         least = out->trials[i].error;
@@ -85,7 +83,7 @@ static int run_trials(broad_map_choice *out, const broad_data *rows, const broad
         int status = try_maps(&out->trials[i].error, rows, out->trials[i].maps, options);
         if (status < 0) return broad__watch_check(status);
     }
-    pick_best(out);
+    pick_best(out, rows->rows);
     return BROAD_OK;
 }
 
