@@ -185,8 +185,9 @@ static size_t take_keys(uint64_t *keys, const broad__ranking *ranking, size_t c)
 int broad__ranking_measure(double *roc, double *pr, const broad__ranking *ranking)
 {
     size_t count = ranking->count;
-    uint64_t *keys = broad__alloc_array(count ? count : 1, 2 * sizeof *keys), *other = keys + count;
+    uint64_t *keys = broad__alloc_array(count ? count : 1, 2 * sizeof *keys);
     if (!keys) return BROAD_NO_MEMORY;
+    uint64_t *other = keys + count;
     for (size_t c = 0; c < ranking->classes; c++) {
         size_t members = take_keys(keys, ranking, c), rest = count - members;
         roc[c] = pr[c] = (double)NAN;
