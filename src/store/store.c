@@ -1,10 +1,12 @@
 #include "store/store.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -146,13 +148,22 @@ static int check_drawn_size(const broad_model *model, size_t file_bytes)
     return broad__fail(BROAD_BAD_MODEL, "%.0f bytes of weights to be drawn again where %.0f are the most", bytes, most);
 }
 
+/* A range that no training uses may draw weights beyond what a double holds. */
+static int check_finite(const double *weight, const double *bias, size_t inputs, size_t nodes, const char *what,
+                        size_t index)
+{
+    if (broad__all_within(weight, inputs * nodes, DBL_MAX) && broad__all_within(bias, nodes, DBL_MAX)) return BROAD_OK;
+    return broad__fail(BROAD_BAD_MODEL, "%s %zu: the weights that its range draws are not finite", what, index + 1);
+}
+
 static int draw_group(broad__group *group, const broad_model *model, size_t index)
 {
-    group->weight = broad__alloc_doubles(broad__model_columns(model), group->nodes);
+    size_t inputs = broad__model_columns(model);
+    group->weight = broad__alloc_doubles(inputs, group->nodes);
     group->bias = broad__alloc_doubles(group->nodes, 1);
     if (!group->weight || !group->bias) return BROAD_NO_MEMORY;
     broad__group_draw(group, model, index);
-    return BROAD_OK;
+    return check_finite(group->weight, group->bias, inputs, group->nodes, "group", index);
 }
 
 static int draw_layer(broad__layer *layer, const broad_model *model, size_t index)
@@ -161,7 +172,7 @@ static int draw_layer(broad__layer *layer, const broad_model *model, size_t inde
     layer->bias = broad__alloc_doubles(layer->nodes, 1);
     if (!layer->weight || !layer->bias) return BROAD_NO_MEMORY;
     broad__layer_draw(layer, model, index);
-    return BROAD_OK;
+    return check_finite(layer->weight, layer->bias, layer->inputs, layer->nodes, "layer", index);
 }
 
 static int draw_all(broad_model *model)

@@ -1264,6 +1264,8 @@ static void test_claims(void **state)
          "bytes of weights to be drawn again"},
         {"model/inputs", "1000000000", "input_names is not a list of 1000000000 names"},
         {"model/seed_map", "2", "drawn by seed map 2 and this program knows map 1"},
+        {"model/range", "1e308", "group 1: the weights that its range draws are not finite"},
+        {"model/layers/1/range", "1.7e308", "layer 2: the weights that its range draws are not finite"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t count = 0;
@@ -1272,6 +1274,7 @@ static void test_claims(void **state)
         edit(p.model, rows[i].path + 6, rows[i].value);
         if (i == 0)
             edit(p.model, "layers", "[]"); /* no tensor depends on the groups, so only the claim itself is wrong */
+        if (strstr(rows[i].path, "layers/1/range")) edit(p.model, "range", "100"); /* the two are multiplied */
         char *text = header_text(&p);
         unsigned char *bytes = put_together(&count, text, p.data, p.data_bytes);
         count_memory(1);
