@@ -16,7 +16,7 @@ import unittest
 import unittest.mock
 
 ROOT = pathlib.Path(os.environ.get("BROAD_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
-PROGRAM = ROOT / "bench" / "rivals" / "run.py"
+PROGRAM = ROOT / "lab" / "rivals" / "run.py"
 sys.path.insert(0, str(ROOT))
 sys.dont_write_bytecode = True
 
