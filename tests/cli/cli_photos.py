@@ -6,6 +6,7 @@ Usage: cli_photos.py PATH_OF_BROAD.
 import csv
 import io
 import json
+import math
 import os
 import pty
 import shutil
@@ -197,9 +198,9 @@ class Photos(unittest.TestCase):
         errors = {tuple(trial["maps"]): trial["error"] for trial in fitted["photos"]["map_errors"]}
         self.assertEqual(set(errors), {("descriptors",), ("windows",), ("descriptors", "windows")})
         best = tuple(fitted["photos"]["maps"])
-        both = errors["descriptors", "windows"]
-        self.assertEqual(best, min(errors, key=lambda maps: errors[maps] / (1 if len(maps) > 1 else 0.95)))
-        self.assertTrue(len(best) == 2 or errors[best] < 0.95 * both)
+        both, part = errors["descriptors", "windows"], 1 - math.sqrt(2 / fitted["rows"])
+        self.assertEqual(best, min(errors, key=lambda maps: errors[maps] / (1 if len(maps) > 1 else part)))
+        self.assertTrue(len(best) == 2 or errors[best] < part * both)
         info = result("info", "chosen.broad")
         self.assertEqual(tuple(info["maps"]), best)
         self.assertTrue(result("verify", "chosen.broad", "panels")["holds"])

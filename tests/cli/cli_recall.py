@@ -143,8 +143,8 @@ class Photos(Pictures):
 
     def test_earlier_corrections_keep_their_weight(self):
         wrong = self.put("c1", *[(p, "Clean") for p in self.photos("field", "Dusty")[:2]])
-        weight = self.learn(wrong)[0]["weight"]
-        self.assertNotEqual(weight, 1)
+        weight = self.learn(wrong, "--weight", "5")[0]["weight"]
+        self.assertEqual(weight, 5)
         os.remove([p for p in self.trained()[0] if "/Clean/" in p][0])
         told, _ = self.learn(self.put("c2", (self.photos("field", "Clean")[0], "Clean")))
         weights = [s["weight"] for s in self.ok("info", "m.broad", "--json").json["stored"]["segments"]]
