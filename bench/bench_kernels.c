@@ -345,6 +345,8 @@ int main(int argc, char **argv)
     bench_words words = bench_words_read(argc, argv, (bench_words){.runs = 7, .threads = 1});
     if (words.threads > MOST_THREADS) words.threads = MOST_THREADS;
     if (words.runs > MOST_RUNS) words.runs = MOST_RUNS;
+    /* Each thread calls it for itself, as ours: threads of its own would do work whose time is not counted. */
+    openblas_set_num_threads(1);
     const broad__device *cpu = broad__device_cpu();
     if (cpu->hold() != BROAD_OK) {
         fprintf(stderr, "bench_kernels: %s\n", broad_error_message());

@@ -7,8 +7,8 @@
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/cache.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -185,8 +185,7 @@ static broad_rate rate_of(measuring *m, piece work)
 static size_t memory_bytes(int quick)
 {
     if (quick) return memory_quick;
-    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    size_t bytes = cache > 0 ? 4 * (size_t)cache : 0;
+    size_t bytes = 4 * broad__cache_bytes(3);
     return bytes < memory_least ? memory_least : bytes > memory_most ? memory_most : bytes;
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/cache.h"
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/profile.h"
@@ -10,9 +11,17 @@
 #include "compute/activation.h"
 #include "compute/shards.h"
 
-/* Inputs that are scaled at a time, so that they are still in the cache when their products are added up; and numbers of
- * scaled inputs where rows are scaled as a whole, unless a row has more. */
-enum { SLAB = 256, SCRATCH_NUMBERS = 1 << 21 };
+/* Numbers of scaled inputs where rows are scaled as a whole, unless a row has more; and otherwise the fewest inputs that are
+ * scaled at a time, and the most. */
+enum { SCRATCH_NUMBERS = 1 << 21, SLAB_LEAST = 64, SLAB_MOST = 512 };
+
+/* Inputs that are scaled at a time, so that they are still in the cache when their products are added up: those of a block
+ * take half of the second one. */
+static size_t slab_columns(void)
+{
+    size_t fit = broad__cache_bytes(2) / 2 / (BROAD__BLOCK_ROWS * sizeof(double)) / SLAB_LEAST * SLAB_LEAST;
+    return broad__max(SLAB_LEAST, broad__min(fit, SLAB_MOST));
+}
 
 /* Rows that are scaled at a time as a whole: fewer where they are wide. */
 static size_t rows_at_once(size_t columns, size_t rows)
@@ -24,7 +33,7 @@ static size_t rows_at_once(size_t columns, size_t rows)
 size_t broad__phi_scratch(size_t columns, size_t rows, int whole)
 {
     return whole ? rows_at_once(columns, rows) * columns
-                 : broad__min(rows, BROAD__BLOCK_ROWS) * broad__min(columns, SLAB);
+                 : broad__min(rows, BROAD__BLOCK_ROWS) * broad__min(columns, slab_columns());
 }
 
 /* Whether all inputs of a row are needed before the first product: ranks stand beside the numbers, or in single precision. */
@@ -63,8 +72,8 @@ static void slabs(double *z, size_t z_stride, const broad__phi *phi, const doubl
     const broad__nodes *nodes = &phi->nodes;
     const broad__scaling *s = &phi->scaling;
     for (size_t i = 0; i < rows; i++) memcpy(z + i * z_stride, nodes->bias, nodes->nodes * sizeof(double));
-    for (size_t j = 0; j < s->columns; j += SLAB) {
-        size_t n = broad__min(SLAB, s->columns - j), stride = s->inputs;
+    for (size_t j = 0, slab = slab_columns(); j < s->columns; j += slab) {
+        size_t n = broad__min(slab, s->columns - j), stride = s->inputs;
         broad__scaling part = {s->how, n, n, s->shift + j, s->factor + j, s->fill ? s->fill + j : NULL, NULL};
         const double *scaled = scale_rows(&stride, &part, x + j, rows, scratch);
         phi->device->apply(z, z_stride, 1, scaled, stride, rows, nodes->weight + j * nodes->nodes, nodes->nodes, n,

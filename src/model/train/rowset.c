@@ -141,7 +141,8 @@ static int part_features(double *z, size_t stride, const broad__rowset *rowset, 
     double *weights = NULL;
     broad__phi phi;
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_FEATURES);
-    int status = broad__model_phi(&phi, &weights, rowset->model, rowset->residual.device, first, count);
+    const broad__residual *residual = &rowset->residual;
+    int status = broad__model_phi(&phi, &weights, rowset->model, residual->device, residual->pool, first, count);
     if (status == BROAD_OK) status = phi_rows(z, stride, rowset, part, &phi);
     broad__free(weights);
     broad__profile_leave(before);

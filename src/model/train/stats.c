@@ -158,7 +158,7 @@ static int intake_open(intake *in, double **weights, size_t workers)
     in->scaled = broad__alloc_doubles(BATCH, broad__model_columns(model));
     in->tiles = broad__alloc_doubles(workers * TILE, TILE + outputs);
     if (!in->targets || !in->a || !in->scaled || !in->tiles) return BROAD_NO_MEMORY;
-    return broad__model_phi(&in->phi, weights, model, in->device, 0, model->group_count);
+    return broad__model_phi(&in->phi, weights, model, in->device, NULL, 0, model->group_count);
 }
 
 static int add_rows(broad_stats *stats, const broad_model *model, const broad_data *data, size_t threads)

@@ -57,7 +57,7 @@ int broad__z_source_groups(broad__z_source *source, const broad_model *model, si
     for (size_t g = 0; status == BROAD_OK && g < groups;) {
         size_t run = broad__group_run(model, g, groups);
         runs[count].column = broad__model_feature_nodes(model, g);
-        status = broad__model_phi(&runs[count].phi, &runs[count].weights, model, source->device, g, run);
+        status = broad__model_phi(&runs[count].phi, &runs[count].weights, model, source->device, NULL, g, run);
         count++;
         g += run;
     }
