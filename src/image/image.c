@@ -4,7 +4,10 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/vector.h"
 #include "image/resample.h"
+
+#define INLINE static inline __attribute__((always_inline))
 
 int broad__image_init(broad__image *out, size_t width, size_t height)
 {
@@ -41,10 +44,7 @@ int broad__image_resize(broad__image *out, const broad__image *image, size_t wid
     broad__resample rows;
     int status = broad__resample_begin(&rows, image->width, image->height, width, height);
     if (status < 0) return status;
-    for (size_t y = 0; y < image->height; y++) {
-        memcpy(broad__resample_next(&rows), image->pixels + y * image->width * 3, image->width * 3);
-        broad__resample_done(&rows);
-    }
+    for (size_t y = 0; y < image->height; y++) broad__resample_take(&rows, image->pixels + y * image->width * 3);
     broad__resample_finish(out, &rows, 0);
     return BROAD_OK;
 }
@@ -97,15 +97,32 @@ int broad__image_orient(broad__image *image, int orientation)
     return BROAD_OK;
 }
 
+INLINE void grey_loop(unsigned char *restrict grey, const unsigned char *restrict rgb, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        grey[i] =
+            (unsigned char)((19595u * rgb[3 * i] + 38470u * rgb[3 * i + 1] + 7471u * rgb[3 * i + 2] + 32768u) >> 16);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void grey_avx2(unsigned char *grey, const unsigned char *rgb, size_t count)
+{
+    grey_loop(grey, rgb, count);
+}
+#endif
+
 int broad__image_grey(unsigned char **out, const broad__image *image)
 {
     size_t count = image->width * image->height;
     unsigned char *grey = broad__alloc(count);
     if (!grey) return BROAD_NO_MEMORY;
-    const unsigned char *rgb = image->pixels;
-    for (size_t i = 0; i < count; i++)
-        grey[i] =
-            (unsigned char)((19595u * rgb[3 * i] + 38470u * rgb[3 * i + 1] + 7471u * rgb[3 * i + 2] + 32768u) >> 16);
     *out = grey;
+#if defined(__x86_64__)
+    if (broad__vector_best() != BROAD__VECTOR_PLAIN) {
+        grey_avx2(grey, image->pixels, count);
+        return BROAD_OK;
+    }
+#endif
+    grey_loop(grey, image->pixels, count);
     return BROAD_OK;
 }

@@ -441,6 +441,25 @@ class Photos(unittest.TestCase):
         os.close(master)
         return child.wait(), shown
 
+    def test_vector_instructions_give_the_same_inputs(self):
+        """Entries of the cache hold all that is computed from a photo. Odd sizes, smaller and larger than what maps look at."""
+        os.makedirs("sides/Others")
+        for side in (33, 97, 401, 811):
+            run("render", "sides/%d" % side, "--count", "2", "--size", str(side), "--seed", str(side), "-q")
+        for width, height in ((101, 3), (5, 67), (1, 1), (431, 203), (61, 907)):
+            with open("sides/Others/%dx%d.png" % (width, height), "wb") as file:
+                file.write(png(width, height, 7, lambda x, y: x * x // 9 + 5 * y * (x % 7)))
+        entries = []
+        for kernels in ("plain", "avx2", "avx512"):
+            cache = "cache-" + kernels
+            run("data", "sides", "--export", "rows-" + kernels, "--cache", cache, "--map", "pixels,descriptors,windows",
+                env={**os.environ, "BROAD_KERNELS": kernels})
+            entries.append({name: bytes_of(os.path.join(where, name))
+                            for where, _, names in os.walk(cache) for name in names})
+        self.assertEqual(len(entries[0]), 8 + 5)
+        self.assertEqual(entries[1], entries[0])
+        self.assertEqual(entries[2], entries[0])
+
     def test_bar(self):
         code, shown = self.with_terminal(["predict", "p.broad", "panels/Clean", "panels/Dusty", "--cache", "no"])
         self.assertEqual(code, 0)

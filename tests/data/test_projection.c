@@ -2,6 +2,7 @@
 #include "helper.h"
 
 #include "base/memory.h"
+#include "data/transform/project_variants.h"
 #include "data/transform/projection.h"
 
 enum { ROWS = 40, SIDE = 2, PIXELS = SIDE * SIDE * 3 };
@@ -173,6 +174,63 @@ static void few_rows(void **state)
     assert_int_equal(broad__projection_components(100000), 192);
 }
 
+/* The axes do not depend on whether distances are wanted; without them there is no limit. */
+static void axes_alone(void **state)
+{
+    (void)state;
+    broad__photo_spec spec = {.maps = BROAD_PHOTO_MAP_PIXELS, .side = SIDE, .components = 5}, same = spec;
+    double *x = made_inputs(ROWS, PIXELS);
+    broad__projection whole, alone;
+    assert_ok(broad__projection_fit(&whole, &spec, x, NULL, ROWS));
+    assert_ok(broad__projection_fit_axes(&alone, &same, x, ROWS));
+    assert_int_equal(same.components, spec.components);
+    assert_memory_equal(alone.axes, whole.axes, PIXELS * spec.components * sizeof(double));
+    assert_memory_equal(alone.shift, whole.shift, spec.components * sizeof(double));
+    assert_true(whole.limit > 0);
+    assert_true(alone.limit == 0 && !alone.centre);
+    broad__projection_clear(&whole);
+    broad__projection_clear(&alone);
+    free(x);
+}
+
+typedef void projector(double *out, const double *axes, size_t columns, const double *x, size_t inputs, size_t rows);
+
+/* Each sum by itself, input after input: the same bits, whatever the columns and rows that come together. */
+static void check_projector(projector *project, size_t columns, size_t inputs, size_t rows)
+{
+    double *axes = malloc(inputs * columns * sizeof *axes), *x = malloc(inputs * rows * sizeof *x);
+    double *have = malloc(rows * columns * sizeof *have);
+    uint64_t random = columns + inputs + rows;
+    for (size_t i = 0; i < inputs * columns; i++) axes[i] = uniform(&random) - 0.5;
+    for (size_t i = 0; i < inputs * rows; i++) x[i] = uniform(&random) - 0.3;
+    for (size_t i = 0; i < rows * columns; i++) have[i] = (double)i;
+    project(have, axes, columns, x, inputs, rows);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t c = 0; c < columns; c++) {
+            double sum = (double)(i * columns + c);
+            for (size_t j = 0; j < inputs; j++) sum += x[i * inputs + j] * axes[j * columns + c];
+            if (have[i * columns + c] != sum)
+                fail_msg("%zu x %zu of %zu inputs: (%zu, %zu) differs", rows, columns, inputs, i, c);
+        }
+    free(axes), free(x), free(have);
+}
+
+static void projectors_agree(void **state)
+{
+    (void)state;
+    static const size_t sizes[][3] = {{1, 1, 1}, {7, 65, 3}, {24, 64, 8}, {53, 130, 19}, {192, 63, 11}, {3, 200, 4}};
+    projector *all[3] = {broad__project_plain};
+    size_t count = 1;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) all[count++] = broad__project_avx2;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        all[count++] = broad__project_avx512;
+#endif
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+            check_projector(all[k], sizes[i][0], sizes[i][1], sizes[i][2]);
+}
+
 /* Of many rows some are looked at; all are turned. */
 static void many_rows(void **state)
 {
@@ -284,6 +342,8 @@ int main(void)
         cmocka_unit_test(maps_count_alike),
         cmocka_unit_test(few_rows),
         cmocka_unit_test(many_rows),
+        cmocka_unit_test(axes_alone),
+        cmocka_unit_test(projectors_agree),
         cmocka_unit_test(distances),
         cmocka_unit_test(distances_of_groups),
     };

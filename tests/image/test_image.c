@@ -5,6 +5,7 @@
 #include "image/codec/decode.h"
 #include "image/codec/write.h"
 #include "image/image.h"
+#include "image/resample.h"
 
 #include "image_zoo.h"
 
@@ -72,6 +73,82 @@ static void resize_against_definition(void **state)
                 }
         broad__image_free(&from);
         broad__image_free(&to);
+    }
+}
+
+/* The weights of pixel i of a side, as floats; returns the first source pixel and their number. */
+static size_t weights_of(size_t *out_count, float *weights, size_t i, size_t from, size_t to)
+{
+    if (to > from) {
+        double place = ((double)i + 0.5) * (double)from / (double)to - 0.5, whole = place > 0 ? floor(place) : 0;
+        double part = place > 0 ? place - whole : 0;
+        *out_count = part > 0 && (size_t)whole + 1 < from ? 2 : 1;
+        weights[0] = *out_count == 2 ? (float)(1 - part) : 1;
+        weights[1] = (float)part;
+        return (size_t)whole;
+    }
+    size_t first = i * from / to, count = 0;
+    for (size_t s = first; s * to < (i + 1) * from; s++) {
+        size_t low = s * to > i * from ? s * to : i * from;
+        size_t high = (s + 1) * to < (i + 1) * from ? (s + 1) * to : (i + 1) * from;
+        weights[count++] = (float)((double)(high - low) / (double)from);
+    }
+    *out_count = count;
+    return first;
+}
+
+/* In floats and in the order that all inputs of networks are made from: down, then across, each sum from its first pixel on. */
+static unsigned char plain_byte(const broad__image *from, size_t width, size_t height, size_t x, size_t y, size_t c)
+{
+    float down[1000], across[1000], sum = 0;
+    size_t rows, columns, top = weights_of(&rows, down, y, from->height, height);
+    size_t left = weights_of(&columns, across, x, from->width, width);
+    if (width == from->width) across[0] = 1, columns = 1;
+    for (size_t k = 0; k < columns; k++) {
+        float column = 0;
+        for (size_t l = 0; l < rows; l++)
+            column += down[l] * (float)from->pixels[((top + l) * from->width + left + k) * 3 + c];
+        sum += across[k] * column;
+    }
+    return (unsigned char)(sum + 0.5f);
+}
+
+static void check_bytes(const broad__image *have, const broad__image *from)
+{
+    for (size_t y = 0; y < have->height; y++)
+        for (size_t x = 0; x < have->width; x++)
+            for (size_t c = 0; c < 3; c++) {
+                int byte = have->pixels[(y * have->width + x) * 3 + c];
+                int plain = plain_byte(from, have->width, have->height, x, y, c);
+                if (byte != plain)
+                    fail_msg("%zu x %zu to %zu x %zu: %d at (%zu, %zu), not %d", from->width, from->height, have->width,
+                             have->height, byte, x, y, plain);
+            }
+}
+
+/* Ratios with up to two, three and more pixels for one, whole and not; rows of a picture, and rows as a decoder puts them. */
+static void resize_to_the_byte(void **state)
+{
+    (void)state;
+    static const size_t sizes[][4] = {{97, 61, 96, 60},   {96, 60, 48, 30}, {97, 61, 51, 33}, {131, 67, 61, 31},
+                                      {199, 103, 17, 11}, {33, 17, 1, 1},   {64, 45, 64, 13}, {45, 64, 13, 64},
+                                      {13, 11, 29, 31},   {40, 6, 13, 15},  {6, 40, 15, 13},  {1, 9, 1, 4},
+                                      {2, 3, 1, 2},       {3, 1, 2, 1},     {5, 5, 5, 5},     {720, 30, 384, 16}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        broad__image from = noise_image(sizes[i][0], sizes[i][1], 100 + (unsigned)i), to;
+        broad__resample rows;
+        assert_ok(broad__image_resize(&to, &from, sizes[i][2], sizes[i][3]));
+        check_bytes(&to, &from);
+        broad__image_free(&to);
+        assert_ok(broad__resample_begin(&rows, from.width, from.height, sizes[i][2], sizes[i][3]));
+        for (size_t y = 0; y < from.height; y++) {
+            memcpy(broad__resample_next(&rows), from.pixels + y * from.width * 3, from.width * 3);
+            broad__resample_done(&rows);
+        }
+        broad__resample_finish(&to, &rows, 0);
+        check_bytes(&to, &from);
+        broad__image_free(&to);
+        broad__image_free(&from);
     }
 }
 
@@ -274,11 +351,17 @@ static void sides_that_cannot_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(resize_against_definition), cmocka_unit_test(resize_mixed),
-        cmocka_unit_test(fit_keeps_proportions),     cmocka_unit_test(crop_and_its_limits),
-        cmocka_unit_test(orient_by_corners),         cmocka_unit_test(grey_is_luma),
-        cmocka_unit_test(write_and_read_back),       cmocka_unit_test(write_quality),
-        cmocka_unit_test(write_without_memory),      cmocka_unit_test(sides_that_cannot_be),
+        cmocka_unit_test(resize_against_definition),
+        cmocka_unit_test(resize_to_the_byte),
+        cmocka_unit_test(resize_mixed),
+        cmocka_unit_test(fit_keeps_proportions),
+        cmocka_unit_test(crop_and_its_limits),
+        cmocka_unit_test(orient_by_corners),
+        cmocka_unit_test(grey_is_luma),
+        cmocka_unit_test(write_and_read_back),
+        cmocka_unit_test(write_quality),
+        cmocka_unit_test(write_without_memory),
+        cmocka_unit_test(sides_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,8 +155,9 @@ int broad__table_narrow(broad_data **out, const broad_data *table, unsigned maps
 }
 
 /* Fitted to the rows. */
-static int fit_projection(broad__photos *photos, const broad_data *table)
+static int fit_projection(broad__photos *photos, const broad_data *table, int measured)
 {
+    if (!measured) return broad__projection_fit_axes(&photos->projection, &photos->spec, table->x, table->rows);
     size_t *groups = broad__alloc_array(table->rows, sizeof *groups);
     if (!groups) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < table->rows; i++) groups[i] = photos->items[i].group;
@@ -175,8 +176,9 @@ static void fill_components(broad_data *part, const broad_data *table)
             &photos->projection, &photos->spec, table->x + i * table->inputs, part->x + i * part->inputs);
 }
 
-int broad__table_project(broad_data **out, const broad_data *table, size_t components,
-                         const broad__projection *projection)
+/* projection NULL: one that is fitted. */
+static int project(broad_data **out, const broad_data *table, size_t components, const broad__projection *projection,
+                   int measured)
 {
     *out = NULL;
     if (!table->photos.spec.maps || table->photos.spec.components)
@@ -188,7 +190,7 @@ int broad__table_project(broad_data **out, const broad_data *table, size_t compo
     photos->spec.components = components;
     photos->plan = (broad__photo_plan){0};
     if (projection) status = broad__projection_copy(&photos->projection, projection, &photos->spec);
-    else status = fit_projection(photos, table);
+    else status = fit_projection(photos, table, measured);
     part->inputs = photos->spec.components;
     if (status == BROAD_OK) part->x = broad__alloc_doubles(part->rows, part->inputs);
     if (status == BROAD_OK) part->input_names = broad__names_number("component ", 1, part->inputs);
@@ -200,4 +202,15 @@ int broad__table_project(broad_data **out, const broad_data *table, size_t compo
     fill_components(part, table);
     *out = part;
     return BROAD_OK;
+}
+
+int broad__table_project(broad_data **out, const broad_data *table, size_t components,
+                         const broad__projection *projection)
+{
+    return project(out, table, components, projection, 1);
+}
+
+int broad__table_project_alone(broad_data **out, const broad_data *table, size_t components)
+{
+    return project(out, table, components, NULL, 0);
 }

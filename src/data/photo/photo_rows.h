@@ -28,5 +28,7 @@ int broad__table_narrow(broad_data **out, const broad_data *table, unsigned maps
  * or by one that is fitted to them; then there may be fewer. */
 int broad__table_project(broad_data **out, const broad_data *table, size_t components,
                          const broad__projection *projection);
+/* Fitted to them, without how far photos lie from each other: for a look at what the components are worth. */
+int broad__table_project_alone(broad_data **out, const broad_data *table, size_t components);
 
 #endif

@@ -24,7 +24,8 @@ typedef struct fitting {
     double *z;              /* rows x inputs: standardised */
     double *k;              /* rows x rows: ZZ', then its eigenvectors as rows */
     double *values;         /* rows */
-    size_t *groups;         /* rows; NULL: none */
+    size_t *groups;         /* rows */
+    int measured;           /* distances are wanted, too */
 } fitting;
 
 static void fitting_clear(fitting *f)
@@ -130,7 +131,7 @@ static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f, cons
     int status = standardise(f, spec);
     if (status < 0) return status;
     device->outer(f->k, f->rows, f->z, f->inputs, f->rows, f->z, f->inputs, f->rows, f->inputs);
-    status = broad__likeness_limit(&limit, f->k, f->groups, f->rows, spec->components, device);
+    if (f->measured) status = broad__likeness_limit(&limit, f->k, f->groups, f->rows, spec->components, device);
     if (status == BROAD_OK) status = device->eigen(f->k, f->values, f->rows);
     if (status < 0) return status;
     size_t components = count_components(f, spec->components);
@@ -145,11 +146,11 @@ static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f, cons
     return BROAD_OK;
 }
 
-int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const double *x, const size_t *groups,
-                          size_t rows)
+static int fit_to(broad__projection *out, broad__photo_spec *spec, const double *x, const size_t *groups, size_t rows,
+                  int measured)
 {
     const broad__device *device = broad__device_choose(NULL);
-    fitting f = {.rows = rows < ROWS_MAX ? rows : ROWS_MAX, .inputs = broad__photo_inputs(spec)};
+    fitting f = {.rows = rows < ROWS_MAX ? rows : ROWS_MAX, .inputs = broad__photo_inputs(spec), .measured = measured};
     *out = (broad__projection){0};
     f.shift = broad__alloc_doubles(2, f.inputs);
     f.z = broad__alloc_doubles(f.rows, f.inputs);
@@ -166,4 +167,15 @@ int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const
     }
     fitting_clear(&f);
     return status;
+}
+
+int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const double *x, const size_t *groups,
+                          size_t rows)
+{
+    return fit_to(out, spec, x, groups, rows, 1);
+}
+
+int broad__projection_fit_axes(broad__projection *out, broad__photo_spec *spec, const double *x, size_t rows)
+{
+    return fit_to(out, spec, x, NULL, rows, 0);
 }

@@ -17,5 +17,7 @@ size_t broad__projection_components(size_t rows);
  * spaced sample is used. groups, of each row: those of one group look alike; NULL: every row is a group of its own. */
 int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const double *x, const size_t *groups,
                           size_t rows);
+/* The same axes without what distances are made of, which takes most of the time. */
+int broad__projection_fit_axes(broad__projection *out, broad__photo_spec *spec, const double *x, size_t rows);
 
 #endif

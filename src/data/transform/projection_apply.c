@@ -6,6 +6,10 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/vector.h"
+#include "data/transform/project_variants.h"
+
+enum { TOGETHER = 64 }; /* rows whose results stay in the cache */
 
 void broad__projection_clear(broad__projection *projection)
 {
@@ -49,19 +53,27 @@ int broad__projection_copy(broad__projection *out, const broad__projection *from
     return BROAD_OK;
 }
 
+static void add_products(double *out, const double *axes, size_t columns, const double *x, size_t inputs, size_t rows)
+{
+#if defined(__x86_64__)
+    switch (broad__vector_best()) {
+    case BROAD__VECTOR_AVX512: broad__project_avx512(out, axes, columns, x, inputs, rows); return;
+    case BROAD__VECTOR_AVX2: broad__project_avx2(out, axes, columns, x, inputs, rows); return;
+    case BROAD__VECTOR_PLAIN: break;
+    }
+#endif
+    broad__project_plain(out, axes, columns, x, inputs, rows);
+}
+
 void broad__projection_apply(double *out, const broad__projection *projection, const broad__photo_spec *spec,
                              const double *x, size_t rows)
 {
     size_t inputs = broad__photo_inputs(spec), components = spec->components;
-    for (size_t i = 0; i < rows; i++) {
-        double *to = out + i * components;
-        for (size_t c = 0; c < components; c++) to[c] = -projection->shift[c];
-        for (size_t j = 0; j < inputs; j++) {
-            const double *axis = projection->axes + j * components;
-            double value = x[i * inputs + j];
-            for (size_t c = 0; c < components; c++) to[c] += value * axis[c];
-        }
-    }
+    for (size_t i = 0; i < rows; i++)
+        for (size_t c = 0; c < components; c++) out[i * components + c] = -projection->shift[c];
+    for (size_t i = 0; i < rows; i += TOGETHER)
+        add_products(out + i * components, projection->axes, components, x + i * inputs, inputs,
+                     rows - i < TOGETHER ? rows - i : TOGETHER);
 }
 
 double broad__projection_distance(const broad__projection *projection, const broad__photo_spec *spec, const double *x,

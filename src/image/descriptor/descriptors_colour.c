@@ -1,6 +1,9 @@
 #include <string.h>
 
+#include "base/vector.h"
 #include "image/descriptor/descriptors_colour.h"
+
+#define INLINE static inline __attribute__((always_inline))
 
 enum {
     RED_BLUE_VALUES = 2 * 255 + 1, /* red minus blue, from -255 on */
@@ -45,12 +48,12 @@ static void fill_tables(colour_tables *out)
     memcpy(out->of, of, sizeof of);
 }
 
-static int min_of(int a, int b) { return a < b ? a : b; }
+INLINE int min_of(int a, int b) { return a < b ? a : b; }
 
-static int max_of(int a, int b) { return a > b ? a : b; }
+INLINE int max_of(int a, int b) { return a > b ? a : b; }
 
 /* Differences of two colours, or of two and twice a third. */
-static void difference_row(uint16_t *restrict out, const uint16_t *restrict a, const uint16_t *restrict b,
+INLINE void difference_row(uint16_t *restrict out, const uint16_t *restrict a, const uint16_t *restrict b,
                            const uint16_t *restrict twice, size_t count)
 {
     if (twice)
@@ -61,7 +64,7 @@ static void difference_row(uint16_t *restrict out, const uint16_t *restrict a, c
 
 /* Differences, as they are in their row, in bins of a part of the sum of the colours. 30 levels are added to it: what is
  * nearly black has no colour. */
-static void part_row(uint16_t *restrict out, const uint16_t *restrict differences, int values, float bins,
+INLINE void part_row(uint16_t *restrict out, const uint16_t *restrict differences, int values, float bins,
                      const uint16_t *restrict sums, size_t count)
 {
     const float middle = BROAD__COLOUR_BINS * 0.5f, last = BROAD__COLOUR_BINS - 1;
@@ -73,7 +76,7 @@ static void part_row(uint16_t *restrict out, const uint16_t *restrict difference
     }
 }
 
-static void joint_row(uint16_t *restrict out, const uint16_t *restrict red_blue, const uint16_t *restrict light,
+INLINE void joint_row(uint16_t *restrict out, const uint16_t *restrict red_blue, const uint16_t *restrict light,
                       size_t count)
 {
     for (size_t x = 0; x < count; x++) {
@@ -83,7 +86,7 @@ static void joint_row(uint16_t *restrict out, const uint16_t *restrict red_blue,
 }
 
 /* LEAST, CHROMA and SATURATION from the three colours. */
-static void saturation_rows(uint16_t *const row[BROAD__WORD_ROWS], size_t count)
+INLINE void saturation_rows(uint16_t *const row[BROAD__WORD_ROWS], size_t count)
 {
     const uint16_t *restrict red = row[RED], *restrict green = row[GREEN], *restrict blue = row[BLUE];
     uint16_t *restrict least = row[LEAST], *restrict chroma = row[CHROMA], *restrict saturation = row[SATURATION];
@@ -96,7 +99,7 @@ static void saturation_rows(uint16_t *const row[BROAD__WORD_ROWS], size_t count)
 }
 
 /* All rows of words for row `y`, and its part of two planes. */
-static void colour_rows(broad__descriptor_work *work, size_t y)
+INLINE void colour_loops(broad__descriptor_work *work, size_t y)
 {
     const broad__plane *light = &work->light[1];
     size_t width = light->width;
@@ -122,6 +125,24 @@ static void colour_rows(broad__descriptor_work *work, size_t y)
         red_blue[x] = (int16_t)((row[RED_BLUE][x] + 1) * (BROAD__PLANE_UNIT / 2));
         saturation[x] = (int16_t)(row[SATURATION][x] * BROAD__PLANE_UNIT);
     }
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void colour_avx2(broad__descriptor_work *work, size_t y)
+{
+    colour_loops(work, y);
+}
+#endif
+
+static void colour_rows(broad__descriptor_work *work, size_t y)
+{
+#if defined(__x86_64__)
+    if (broad__vector_best() != BROAD__VECTOR_PLAIN) {
+        colour_avx2(work, y);
+        return;
+    }
+#endif
+    colour_loops(work, y);
 }
 
 void broad__count_colour(const broad__descriptor_grid *grid, broad__descriptor_work *work)

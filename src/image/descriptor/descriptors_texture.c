@@ -1,5 +1,9 @@
 #include "image/descriptor/descriptors_texture.h"
 
+#include "base/vector.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
 /* Levels. */
 static const int brighter_by[BROAD__PATTERNS] = {-8, 2, 5};
 
@@ -16,11 +20,11 @@ static const unsigned char pattern_class[256] = {
     11, 18, 23, 25, 20, 26, 27, 28, 7,  13, 18, 21, 18, 25, 26, 28, 13, 21, 25, 28, 21, 28, 28, 29,
 };
 
-static uint16_t bit(int16_t value, int16_t min, unsigned index) { return (uint16_t)(value >= min ? 1u << index : 0u); }
+INLINE uint16_t bit(int16_t value, int16_t min, unsigned index) { return (uint16_t)(value >= min ? 1u << index : 0u); }
 
 /* Which neighbours of `count` pixels, of which the first is middle[1], are at least as bright as that one and `more`. */
-static void pattern_row(uint16_t *restrict out, const int16_t *restrict up, const int16_t *restrict middle,
-                        const int16_t *restrict down, int more, size_t count)
+INLINE void pattern_loop(uint16_t *restrict out, const int16_t *restrict up, const int16_t *restrict middle,
+                         const int16_t *restrict down, int more, size_t count)
 {
     for (size_t x = 0; x < count; x++) {
         int16_t min = (int16_t)(middle[x + 1] + more);
@@ -28,6 +32,26 @@ static void pattern_row(uint16_t *restrict out, const int16_t *restrict up, cons
                             bit(middle[x + 2], min, 3) | bit(down[x + 2], min, 4) | bit(down[x + 1], min, 5) |
                             bit(down[x], min, 6) | bit(middle[x], min, 7));
     }
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void pattern_avx2(uint16_t *out, const int16_t *up, const int16_t *middle,
+                                                         const int16_t *down, int more, size_t count)
+{
+    pattern_loop(out, up, middle, down, more, count);
+}
+#endif
+
+static void pattern_row(uint16_t *out, const int16_t *up, const int16_t *middle, const int16_t *down, int more,
+                        size_t count)
+{
+#if defined(__x86_64__)
+    if (broad__vector_best() != BROAD__VECTOR_PLAIN) {
+        pattern_avx2(out, up, middle, down, more, count);
+        return;
+    }
+#endif
+    pattern_loop(out, up, middle, down, more, count);
 }
 
 void broad__count_texture(const broad__descriptor_grid *grid, broad__descriptor_work *work, const broad__plane *plane,

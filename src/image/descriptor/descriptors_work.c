@@ -2,10 +2,13 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/vector.h"
+
+#define INLINE static inline __attribute__((always_inline))
 
 static size_t half_of(size_t size) { return size > 1 ? size / 2 : 1; }
 
-void broad__plane_halve(broad__plane *out, const broad__plane *plane)
+INLINE void halve_loop(broad__plane *out, const broad__plane *plane)
 {
     size_t right = plane->width > 1, down = plane->height > 1 ? plane->width : 0;
     for (size_t y = 0; y < out->height; y++) {
@@ -19,16 +22,52 @@ void broad__plane_halve(broad__plane *out, const broad__plane *plane)
 }
 
 /* Brightness (ITU-R BT.601) and the least of the three. */
-static void fill_planes(broad__descriptor_work *work, const broad__image *image)
+INLINE void planes_loop(int16_t *restrict light, int16_t *restrict haze, const unsigned char *restrict rgb,
+                        size_t count)
 {
-    const unsigned char *rgb = image->pixels;
-    int16_t *light = work->light[0].values, *haze = work->haze[0].values;
-    size_t count = image->width * image->height;
-    for (size_t i = 0; i < count; i++, rgb += 3) {
-        int red = rgb[0], green = rgb[1], blue = rgb[2], least = red < green ? red : green;
-        light[i] = (int16_t)((77 * red + 150 * green + 29 * blue) >> 4);
+    for (size_t i = 0; i < count; i++) {
+        uint16_t red = rgb[3 * i], green = rgb[3 * i + 1], blue = rgb[3 * i + 2], least = red < green ? red : green;
+        uint16_t sum = (uint16_t)(77 * red + 150 * green + 29 * blue);
+        light[i] = (int16_t)(sum >> 4);
         haze[i] = (int16_t)((least < blue ? least : blue) * BROAD__PLANE_UNIT);
     }
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void planes_avx2(int16_t *light, int16_t *haze, const unsigned char *rgb,
+                                                        size_t count)
+{
+    planes_loop(light, haze, rgb, count);
+}
+
+__attribute__((target("avx2"))) static void halve_avx2(broad__plane *out, const broad__plane *plane)
+{
+    halve_loop(out, plane);
+}
+#endif
+
+void broad__plane_halve(broad__plane *out, const broad__plane *plane)
+{
+#if defined(__x86_64__)
+    if (broad__vector_best() != BROAD__VECTOR_PLAIN) {
+        halve_avx2(out, plane);
+        return;
+    }
+#endif
+    halve_loop(out, plane);
+}
+
+static void fill_planes(broad__descriptor_work *work, const broad__image *image)
+{
+    int16_t *light = work->light[0].values, *haze = work->haze[0].values;
+    size_t count = image->width * image->height;
+#if defined(__x86_64__)
+    if (broad__vector_best() != BROAD__VECTOR_PLAIN) {
+        planes_avx2(light, haze, image->pixels, count);
+        return;
+    }
+#endif
+    planes_loop(light, haze, image->pixels, count);
 }
 
 static void fill_half(broad__descriptor_work *work, const broad__image *image)

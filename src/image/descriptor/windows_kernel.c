@@ -1,6 +1,6 @@
 /*
  * Sixteen nodes of several windows at a time. Lanes are nodes, and each node's sum runs over the inputs in order without
- * fused steps, so SSE2 and AVX2 give the same bits.
+ * fused steps, so SSE2, AVX2 and AVX-512 give the same bits.
  */
 #include <math.h>
 #include <string.h>
@@ -9,9 +9,10 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { LANES = BROAD__WINDOW_LANES, WIDE = 8, NARROW = 4, INPUTS = BROAD__WINDOW_INPUTS };
+enum { LANES = BROAD__WINDOW_LANES, WIDEST = 16, WIDE = 8, NARROW = 4, INPUTS = BROAD__WINDOW_INPUTS };
 
-/* As wide as the registers of AVX2, and of SSE2 and others: wider ones would be kept in memory. AVX-512 brings no more. */
+/* As wide as the registers of AVX-512, of AVX2, and of SSE2 and others: wider ones would be kept in memory. */
+typedef float widest __attribute__((vector_size(WIDEST * sizeof(float))));
 typedef float wide __attribute__((vector_size(WIDE * sizeof(float))));
 typedef float narrow __attribute__((vector_size(NARROW * sizeof(float))));
 
@@ -45,6 +46,15 @@ INLINE void cosines(float *values, size_t count)
     } while (0)
 
 #if defined(__x86_64__)
+__attribute__((target("avx512f"))) static void panel_avx512(float (*out)[LANES], const float *z, size_t count,
+                                                            const float (*weight)[LANES], const float *bias)
+{
+    for (size_t i = 0; i < count; i += BROAD__WINDOW_TOGETHER)
+        for (size_t first = 0; first < LANES; first += WIDEST)
+            SUM_LANES(widest, out + i, z + i * INPUTS, weight, bias, first);
+    cosines(out[0], count * LANES);
+}
+
 __attribute__((target("avx2"))) static void panel_avx2(float (*out)[LANES], const float *z, size_t count,
                                                        const float (*weight)[LANES], const float *bias)
 {
@@ -68,6 +78,7 @@ size_t broad__window_kernels(broad__window_kernel *out[BROAD__WINDOW_KERNELS])
 {
     size_t count = 0;
 #if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) out[count++] = panel_avx512;
     if (__builtin_cpu_supports("avx2")) out[count++] = panel_avx2;
 #endif
     out[count++] = panel_any;

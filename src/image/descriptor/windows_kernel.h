@@ -10,7 +10,7 @@ typedef void broad__window_kernel(float (*out)[BROAD__WINDOW_LANES], const float
                                   const float (*weight)[BROAD__WINDOW_LANES], const float *bias);
 
 /* Those that this processor can run, fastest first, and their number. All give the same bits. */
-enum { BROAD__WINDOW_KERNELS = 2 };
+enum { BROAD__WINDOW_KERNELS = 3 };
 size_t broad__window_kernels(broad__window_kernel *out[BROAD__WINDOW_KERNELS]);
 
 #endif

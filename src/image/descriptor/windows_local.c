@@ -5,7 +5,10 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/vector.h"
 #include "image/descriptor/windows_local.h"
+
+#define INLINE static inline __attribute__((always_inline))
 
 enum { PATTERNS = 256 };
 static const int thresholds[BROAD__WINDOW_THRESHOLDS] = {2, -8}; /* of 255 */
@@ -50,22 +53,70 @@ void broad__window_fold(unsigned char out[PATTERNS])
 
 /* ---- moments of colour ------------------------------------------------------------------------------------------ */
 
-/* Whole-number planes are summed exactly: L in hundredths of 1/255, (R + G)/2 - B in halves of it. */
+/* Planes are summed exactly: L in hundredths of 1/255, (R + G)/2 - B in halves of it. All but the saturation are whole
+ * numbers, which may be added in any order; the sums of a stretch fit. */
+enum { STRETCH = 64 };
+
+INLINE void stretch_moments(double sum[BROAD__WINDOW_PLANES], double square[BROAD__WINDOW_PLANES],
+                            const unsigned char *restrict rgb, size_t count)
+{
+    double saturation[STRETCH];
+    int32_t sums[BROAD__WINDOW_PLANES] = {0}, squares[BROAD__WINDOW_PLANES] = {0};
+    uint64_t light_squares = 0;
+    for (size_t x = 0; x < count; x++) {
+        int32_t r = rgb[3 * x], g = rgb[3 * x + 1], b = rgb[3 * x + 2], max = r > g ? r : g, min = r < g ? r : g;
+        int32_t light = 30 * r + 59 * g + 11 * b, red = r - g, yellow = r + g - 2 * b;
+        max = max > b ? max : b;
+        min = min < b ? min : b;
+        saturation[x] = (max - min) / (max + 255e-6);
+        sums[0] += light;
+        sums[1] += red;
+        sums[2] += yellow;
+        sums[4] += max;
+        sums[5] += min;
+        light_squares += (uint64_t)(uint32_t)light * (uint32_t)light;
+        squares[1] += red * red;
+        squares[2] += yellow * yellow;
+        squares[4] += max * max;
+        squares[5] += min * min;
+    }
+    for (size_t i = 0; i < BROAD__WINDOW_PLANES; i++) {
+        sum[i] += sums[i];
+        square[i] += squares[i];
+    }
+    square[0] += (double)light_squares;
+    for (size_t x = 0; x < count; x++) {
+        sum[3] += saturation[x];
+        square[3] += saturation[x] * saturation[x];
+    }
+}
+
+INLINE void row_moments(double sum[BROAD__WINDOW_PLANES], double square[BROAD__WINDOW_PLANES], const unsigned char *rgb,
+                        size_t count)
+{
+    for (size_t x = 0; x < count; x += STRETCH)
+        stretch_moments(sum, square, rgb + 3 * x, count - x < STRETCH ? count - x : STRETCH);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void row_moments_avx2(double sum[BROAD__WINDOW_PLANES],
+                                                             double square[BROAD__WINDOW_PLANES],
+                                                             const unsigned char *rgb, size_t count)
+{
+    row_moments(sum, square, rgb, count);
+}
+#endif
+
 static void add_moments(double sum[BROAD__WINDOW_PLANES], double square[BROAD__WINDOW_PLANES], const unsigned char *rgb,
                         size_t count)
 {
-    for (; count; count--, rgb += 3) {
-        int r = rgb[0], g = rgb[1], b = rgb[2];
-        int max = r > g ? r : g, min = r < g ? r : g;
-        max = max > b ? max : b;
-        min = min < b ? min : b;
-        double values[BROAD__WINDOW_PLANES] = {30 * r + 59 * g + 11 * b,     r - g, r + g - 2 * b,
-                                               (max - min) / (max + 255e-6), max,   min};
-        for (size_t i = 0; i < BROAD__WINDOW_PLANES; i++) {
-            sum[i] += values[i];
-            square[i] += values[i] * values[i];
-        }
+#if defined(__x86_64__)
+    if (broad__vector_best() != BROAD__VECTOR_PLAIN) {
+        row_moments_avx2(sum, square, rgb, count);
+        return;
     }
+#endif
+    row_moments(sum, square, rgb, count);
 }
 
 static void moments(float *out, const broad__image *image, size_t x, size_t y, size_t to_x, size_t to_y)
@@ -137,8 +188,8 @@ static void level_halve(level *out, const level *from)
 }
 
 /* Bit i: neighbour i, in a circle, is not less than the pixel and the threshold together. */
-static void patterns_of_row(uint16_t *restrict out, const int16_t *restrict above, const int16_t *restrict here,
-                            const int16_t *restrict below, size_t width, int threshold)
+INLINE void patterns_loop(uint16_t *restrict out, const int16_t *restrict above, const int16_t *restrict here,
+                          const int16_t *restrict below, size_t width, int threshold)
 {
     for (size_t x = 1; x <= width; x++) {
         int16_t bar = (int16_t)(here[x] + threshold);
@@ -151,6 +202,26 @@ static void patterns_of_row(uint16_t *restrict out, const int16_t *restrict abov
         bits = (uint16_t)(bits | (uint16_t)(below[x - 1] >= bar) << 6);
         out[x - 1] = (uint16_t)(bits | (uint16_t)(here[x - 1] >= bar) << 7);
     }
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void patterns_avx2(uint16_t *out, const int16_t *above, const int16_t *here,
+                                                          const int16_t *below, size_t width, int threshold)
+{
+    patterns_loop(out, above, here, below, width, threshold);
+}
+#endif
+
+static void patterns_of_row(uint16_t *out, const int16_t *above, const int16_t *here, const int16_t *below,
+                            size_t width, int threshold)
+{
+#if defined(__x86_64__)
+    if (broad__vector_best() != BROAD__VECTOR_PLAIN) {
+        patterns_avx2(out, above, here, below, width, threshold);
+        return;
+    }
+#endif
+    patterns_loop(out, above, here, below, width, threshold);
 }
 
 /* Where a cut lies on a level. Cuts inside are multiples of the window's side; the last is the end of the level. */

@@ -41,7 +41,7 @@ static int try_maps(double *out, const broad_data *rows, unsigned maps, const br
     broad_trainer *trainer = NULL;
     broad_options trial = trial_options(options);
     int status = broad__table_narrow(&part, rows, maps);
-    if (status == BROAD_OK) status = broad__table_project(&components, part, wanted, NULL);
+    if (status == BROAD_OK) status = broad__table_project_alone(&components, part, wanted);
     if (status == BROAD_OK) status = broad__trainer_open(&trainer, components, &trial);
     if (status == BROAD_OK) *out = least_error(trainer->model);
     if (trainer) broad__trainer_close(NULL, trainer);
