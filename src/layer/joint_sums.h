@@ -20,6 +20,9 @@ int broad__joint_add(broad__joint *joint, const broad__joint_task *task, size_t 
 /* M += AA' over the columns of A from `column` on; in the rows of M from `from` on. */
 int broad__joint_add_dual(broad__joint *joint, const broad__joint_task *task, size_t column, size_t from);
 
+/* Numbers of a band of M, unless M is large. Changed by tests alone. */
+extern size_t broad__joint_band;
+
 /* Numbers that a fit of this size holds at most, for plans. */
 typedef struct broad__joint_extent {
     size_t rows, columns, outputs, features, threads;

@@ -10,7 +10,9 @@
 #include "base/watch.h"
 #include "comm/comm.h"
 #include "compute/shards.h"
+#include "layer/joint_sums.h"
 #include "layer/shard_sums.h"
+#include "layer/wide_sums.h"
 
 enum { RANKS_MOST = 40, RESULT = 64 };
 
@@ -221,6 +223,10 @@ static const network_case NETWORKS[] = {
      1},
     {"loo", {"preset", "paper", "supervise", "loo", "features", "3x8", "enhance", "30x3", "lambda", "auto"}, 0, 1},
     {"wide layers", {"preset", "paper", "features", "2x8", "enhance", "520x2"}, 1, 0},
+    {"wide layers, gcv", {"preset", "paper", "supervise", "gcv", "features", "2x8", "enhance", "520x2"}, 0, 0},
+    {"wide joint", {"preset", "paper", "weights", "joint", "features", "3x40", "enhance", "150x3"}, 1, 1},
+    {"wide bls", {"preset", "paper", "kind", "bls", "features", "4x30", "enhance", "240x1", "lambda", "auto"}, 1, 1},
+    {"more columns than rows", {"preset", "paper", "kind", "bls", "features", "4x10", "enhance", "1500x1"}, 1, 0},
     {"joint beside", {"preset", "paper", "weights", "joint", "features", "3x8", "enhance", "30x3"}, 1, 1},
     {"bls", {"preset", "paper", "kind", "bls", "features", "4x10", "enhance", "60x1"}, 1, 1},
     {"rvfl", {"preset", "paper", "kind", "rvfl", "enhance", "80x1"}, 0, 0},
@@ -292,7 +298,8 @@ static void train_job(char out[RESULT], const broad_comm *comm, const void *cont
 static void networks_have_the_bytes_of_one_process(void **state)
 {
     (void)state;
-    broad__comm_least_rows = 512;
+    broad__comm_least_rows = broad__wide_least_rows = 512;
+    broad__joint_band = 1 << 15;
     for (size_t c = 0; c < sizeof NETWORKS / sizeof *NETWORKS; c++) {
         char alone[RESULT];
         train(alone, &NETWORKS[c], 2, NULL);
