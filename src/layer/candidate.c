@@ -232,6 +232,12 @@ int broad__candidate_nodes(broad__residual *residual, const broad__kblock *kbloc
 
 static int narrow(size_t rows, size_t width) { return rows >= width && width <= SHARD_GRAM_MAX; }
 
+size_t broad__candidate_shared(size_t rows, size_t width)
+{
+    if (narrow(rows, width)) return width * width;
+    return rows >= width && broad__wide_has_shards(rows) ? strips_size(width) : 0;
+}
+
 size_t broad__candidate_together(size_t rows, size_t width, size_t probes)
 {
     size_t fit = rows / ((1 + broad__shard_count(rows)) * (width ? width + 2 * probes : 1));

@@ -253,6 +253,22 @@ static size_t band_end(const addition *add, size_t n)
     return one.end;
 }
 
+void broad__joint_sums_needed(size_t *out_sums, double *out_numbers, size_t columns, size_t from, size_t outputs)
+{
+    size_t q = columns - from;
+    *out_sums = q > 0;
+    *out_numbers = (double)q * (double)(columns + outputs);
+    if (columns <= SHARD_MAX || !q) return;
+    addition add = {.side = broad__min(tile_side(columns), q), .first = from};
+    *out_sums = 0;
+    *out_numbers = (double)q * (double)outputs;
+    for (; add.first < columns; add.first = add.end) {
+        add.end = band_end(&add, columns);
+        ++*out_sums;
+        *out_numbers += (double)band_square(&add);
+    }
+}
+
 /* Into M, which has nothing there yet. */
 static void unpack_band(const addition *add, const double *band)
 {

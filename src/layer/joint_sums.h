@@ -30,5 +30,7 @@ typedef struct broad__joint_extent {
     int spectral; /* lambda may be lost in rounding beside M */
 } broad__joint_extent;
 double broad__joint_numbers(const broad__joint_extent *extent);
+/* Sums over many rows that columns from `from` on take, one after the other, and the numbers of all of them; for plans. */
+void broad__joint_sums_needed(size_t *out_sums, double *out_numbers, size_t columns, size_t from, size_t outputs);
 
 #endif
