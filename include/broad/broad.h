@@ -1498,7 +1498,7 @@ typedef struct broad_ranks_plan {
     double rows;           /* of the rank that has most */
     int divided;           /* passes over the rows are shared out; otherwise every rank does all of the work */
     double flops_rows;     /* of that rank: work on rows */
-    double flops_same;     /* work that every rank does, such as the weights of a layer, joint weights and trials */
+    double flops_same;     /* work that every rank does, such as the weights of a layer and trials */
     double bytes_rows;     /* memory: nodes and residuals of its rows */
     double bytes_sums;     /* and the sums */
     double sums;           /* numbers that cross ranks in the pass of a layer */

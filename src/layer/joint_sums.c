@@ -106,11 +106,9 @@ static void list_tiles(addition *add)
     size_t side = tile_side(broad__joint_size(add->joint)), first = add->first, end = add->end;
     for (size_t s = (end - first + side - 1) / side; s-- > 0;) {
         size_t row = first + s * side, rows = broad__min(side, end - row);
-        for (size_t c = 0; c < row; c += 4 * side)
-            *out++ = (tile){BELOW, row, rows, c, broad__min(4 * side, row - c)};
+        for (size_t c = 0; c < row; c += 4 * side) *out++ = (tile){BELOW, row, rows, c, broad__min(4 * side, row - c)};
     }
-    for (size_t row = first; row < end; row += side)
-        *out++ = (tile){SQUARE, row, broad__min(side, end - row), row, 0};
+    for (size_t row = first; row < end; row += side) *out++ = (tile){SQUARE, row, broad__min(side, end - row), row, 0};
     for (size_t row = first; !add->joint->dual && row < end; row += side)
         *out++ = (tile){TARGETS, row, broad__min(side, end - row), 0, 0};
     add->tile_count = (size_t)(out - add->tiles);
@@ -159,13 +157,12 @@ static void add_tile(void *context, size_t index, size_t worker)
     const addition *add = context;
     const tile *t = &add->tiles[index];
     size_t c = add->joint->outputs;
-    double *cross = add->band ? add->band + band_square(add) + (t->row - add->first) * c : add->joint->cross + t->row * c;
+    double *cross =
+        add->band ? add->band + band_square(add) + (t->row - add->first) * c : add->joint->cross + t->row * c;
     switch (t->kind) {
     case BELOW: add_below(add, t); break;
     case SQUARE: add_square(add, t, add->squares + worker * add->side * add->side); break;
-    case TARGETS:
-        add->device->cross(cross, c, add->k + t->row, add->stride, t->rows, add->y, c, c, add->count);
-        break;
+    case TARGETS: add->device->cross(cross, c, add->k + t->row, add->stride, t->rows, add->y, c, c, add->count); break;
     }
 }
 
@@ -187,8 +184,7 @@ static int addition_open(addition *out, broad__joint *j, const broad__joint_task
 {
     const broad__residual *residual = task->residual;
     size_t n = broad__joint_size(j), side = broad__min(tile_side(n), n - from), across = n / tile_side(n) + 2;
-    *out =
-        (addition){.joint = j, .task = task, .device = residual->device, .side = side, .first = from, .end = n};
+    *out = (addition){.joint = j, .task = task, .device = residual->device, .side = side, .first = from, .end = n};
     out->tiles = broad__alloc_array(across * across, sizeof *out->tiles);
     out->squares = broad__alloc_doubles(broad__pool_threads(residual->pool), side * side);
     out->panel_rows = broad__min(panel_rows(j->columns), rows);
@@ -303,8 +299,8 @@ static int add_bands(broad__joint *j, const broad__joint_task *task, size_t from
         double *sums = NULL;
         add.end = band_end(&add, n);
         list_tiles(&add);
-        status = broad__wide_sums(&sums, task->residual, band_square(&add) + (add.end - add.first) * j->outputs, add_band,
-                                  &add);
+        status = broad__wide_sums(&sums, task->residual, band_square(&add) + (add.end - add.first) * j->outputs,
+                                  add_band, &add);
         if (status == BROAD_OK) unpack_band(&add, sums);
         broad__free(sums);
     }

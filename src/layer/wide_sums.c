@@ -16,7 +16,8 @@ size_t broad__wide_least_rows = 32768;
 
 typedef struct wide_run {
     const broad__residual *residual;
-    size_t numbers, stride; /* of a part; with one that counts the ranks that were asked to stop, where there are ranks */
+    size_t numbers,
+        stride; /* of a part; with one that counts the ranks that were asked to stop, where there are ranks */
     size_t shards, first, end; /* of this rank */
     double *part[BROAD__SHARDS_MAX], *spare[SPARES];
     size_t spares;

@@ -171,7 +171,7 @@ static void sum_job(char out[RESULT], const broad_comm *comm, const void *contex
 static void sums_have_the_bits_of_one_process(void **state)
 {
     (void)state;
-    const sums_case cases[] = {{600, 3, -1, 0},   {5000, 1, -1, 0}, {1400, 9000, -1, 0}, {9000, 2, -1, 0},
+    const sums_case cases[] = {{600, 3, -1, 0},      {5000, 1, -1, 0}, {1400, 9000, -1, 0}, {9000, 2, -1, 0},
                                {1400, 70000, -1, 1}, {5000, 3, -1, 1}, {9000, 2, -1, 1}};
     const size_t ranks[] = {2, 3, 4, 5, 8, 13, RANKS_MOST};
     broad__comm_least_rows = 512;
@@ -192,8 +192,7 @@ static void one_rank_that_is_asked_stops_all(void **state)
     (void)state;
     broad__comm_least_rows = 512;
     for (int rank = 0; rank < 3; rank++)
-        for (int wide = 0; wide < 2; wide++)
-            run_ranks(3, 0, sum_job, &(sums_case){5000, 4, rank, wide}, "stopped");
+        for (int wide = 0; wide < 2; wide++) run_ranks(3, 0, sum_job, &(sums_case){5000, 4, rank, wide}, "stopped");
 }
 
 /* Who owns what: every shard one rank, in order; nothing is owned twice. */

@@ -19,7 +19,7 @@ typedef struct equation_pass {
     const broad__solution *s;
     const broad__layer *layer;
     const double *w;
-    int gradient; /* K'E is wanted, else E -= K w and the squares of K's columns */
+    int gradient;      /* K'E is wanted, else E -= K w and the squares of K's columns */
     size_t first, end; /* rows of this rank */
     size_t each;
     double *areas; /* block of K | sums: p x outputs, of which squares take p */
