@@ -89,6 +89,9 @@ static int make_plan(planned *p)
     if (p->part.divided)
         p->seconds_exchange =
             layers * p->part.steps_layer * (p->latency + (p->part.sums + 1) * sizeof(double) / p->bandwidth);
+    if (p->part.messages_joint > 0)
+        p->seconds_exchange +=
+            p->part.steps_joint * (p->latency + p->part.bytes_joint / p->part.messages_joint / p->bandwidth);
     return BROAD_OK;
 }
 
@@ -110,6 +113,9 @@ static json_t *ranks_json(const planned *p)
     cli_json_put(object, "messages_layer", cli_json_real(part->messages_layer));
     cli_json_put(object, "bytes_layer", cli_json_real(part->bytes_layer));
     cli_json_put(object, "bytes_first", cli_json_real(part->bytes_first));
+    cli_json_put(object, "messages_joint", cli_json_real(part->messages_joint));
+    cli_json_put(object, "bytes_joint", cli_json_real(part->bytes_joint));
+    cli_json_put(object, "bytes_refine", cli_json_real(part->bytes_refine));
     cli_json_put(object, "bytes_total", cli_json_real(part->bytes_total));
     return object;
 }
@@ -139,7 +145,7 @@ static int show_json(const cli_arguments *arguments, const planned *p)
 
 static void print_ranks(const planned *p)
 {
-    char layer[32], total[32];
+    char layer[32], joint[32], total[32];
     const broad_ranks_plan *part = &p->part;
     if (p->ranks == 1) return;
     if (!part->divided) {
@@ -151,8 +157,10 @@ static void print_ranks(const planned *p)
     cli_format_bytes(total, sizeof total, part->bytes_total);
     cli_print("ranks    %zu, with at most %.0f rows each", p->ranks, part->rows);
     if (part->ranks < (double)p->ranks) cli_print("; %.0f of them have rows, the others nothing to do", part->ranks);
-    cli_print("\ntraffic  %s per layer in %.0f messages, at the rank that has most; %s in all\n", layer,
-              part->messages_layer, total);
+    cli_print("\ntraffic  %s per layer in %.0f messages, at the rank that has most", layer, part->messages_layer);
+    cli_format_bytes(joint, sizeof joint, part->bytes_joint);
+    if (part->messages_joint > 0) cli_print("; %s in %.0f for joint weights", joint, part->messages_joint);
+    cli_print("; %s in all\n", total);
 }
 
 static void print_time(const planned *p)

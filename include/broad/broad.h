@@ -1498,15 +1498,19 @@ typedef struct broad_ranks_plan {
     double rows;           /* of the rank that has most */
     int divided;           /* passes over the rows are shared out; otherwise every rank does all of the work */
     double flops_rows;     /* of that rank: work on rows */
-    double flops_same;     /* work that every rank does, such as the weights of a layer, joint weights and trials */
+    double flops_same;     /* work that every rank does, such as the weights of a layer and trials */
     double bytes_rows;     /* memory: nodes and residuals of its rows */
     double bytes_sums;     /* and the sums */
     double sums;           /* numbers that cross ranks in the pass of a layer */
     double messages_layer; /* that rank 0 receives or sends on for a layer after the first */
     double bytes_layer;    /* and their bytes */
     double bytes_first;    /* the same for the first layer */
-    double bytes_total;    /* of all layers */
+    double bytes_total;    /* of all layers, and of joint weights */
     double steps_layer;    /* messages that wait for each other in a layer */
+    double messages_joint; /* that rank 0 receives or sends on for joint weights; 0: there are none */
+    double bytes_joint;    /* and their bytes, where the weights need not be refined */
+    double bytes_refine;   /* of each pass that refines them */
+    double steps_joint;    /* messages that wait for each other for joint weights */
 } broad_ranks_plan;
 
 static inline void broad_ranks_plan_init(broad_ranks_plan *out) { broad_result_init(out, sizeof *out); }

@@ -24,6 +24,9 @@ class LongRanks(cli_ranks.Ranks):
     def test_networks_have_the_bytes_of_one_process(self):
         self.try_kinds(list(cli_ranks.KINDS), [1, 2, 3, 4, 8], [1, 2])
 
+    def test_joint_weights_have_the_bytes_of_one_process(self):
+        self.try_wide(list(cli_ranks.WIDE), [1, 2, 3, 4, 8])
+
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("ip") and shutil.which("unshare"), "namespaces take root and iproute2")
     def test_hosts(self):
         """Three hosts with names, addresses and a network of their own, over TCP; nothing but files is shared."""
@@ -61,6 +64,8 @@ class LongRanks(cli_ranks.Ranks):
     def test_traffic_is_as_planned(self):
         for ranks in (2, 3, 4, 5, 8):
             self.try_traffic(ranks)
+        for ranks in (2, 8):
+            self.try_joint_traffic(ranks)
 
     def test_time_is_about_as_planned(self):
         """On one thread, in seconds of the processor, which do not count what else the machine does."""

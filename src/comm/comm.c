@@ -1,5 +1,8 @@
 #include "comm/comm.h"
 
+#include <string.h>
+
+#include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
@@ -105,15 +108,19 @@ static int receive_bytes(size_t from, void *bytes, size_t count)
     return failed ? fail_exchange("receive from", from) : BROAD_OK;
 }
 
+int broad__comm_move(double *numbers, size_t count, size_t from, size_t to)
+{
+    if (!current || from == to) return BROAD_OK;
+    if (from == current->rank) return send_bytes(to, numbers, count * sizeof *numbers);
+    return to == current->rank ? receive_bytes(from, numbers, count * sizeof *numbers) : BROAD_OK;
+}
+
 int broad__comm_step(double *parts, size_t count, size_t stride, size_t length, size_t step)
 {
     int status = BROAD_OK;
     for (size_t i = 0; current && status == BROAD_OK && i + step < count; i += 2 * step) {
         size_t to = broad__comm_owner(i, count), from = broad__comm_owner(i + step, count);
-        double *part = parts + (i + step) * stride;
-        if (to == from) continue;
-        if (from == current->rank) status = send_bytes(to, part, length * sizeof *part);
-        if (to == current->rank) status = receive_bytes(from, part, length * sizeof *part);
+        status = broad__comm_move(parts + (i + step) * stride, length, from, to);
     }
     return status;
 }
@@ -165,6 +172,27 @@ int broad__comm_share(void *array, size_t rows, size_t bytes)
         rows_of(&first, &end, rank, rows);
         status = broad__comm_broadcast(rank, (char *)array + first * bytes, (end - first) * bytes);
     }
+    return status;
+}
+
+int broad__comm_collect(double *array, const size_t *rows, size_t count, size_t width, size_t of_rows)
+{
+    if (!current || !count) return BROAD_OK;
+    double *some = broad__alloc_doubles(count, width);
+    int status = some ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t rank = 0; status == BROAD_OK && rank < current->ranks; rank++) {
+        size_t first, end, have = 0;
+        rows_of(&first, &end, rank, of_rows);
+        for (size_t i = 0; i < count; i++)
+            if (rows[i] >= first && rows[i] < end)
+                memcpy(some + have++ * width, array + i * width, width * sizeof *some);
+        status = broad__comm_broadcast(rank, some, have * width * sizeof *some);
+        have = 0;
+        for (size_t i = 0; i < count; i++)
+            if (rows[i] >= first && rows[i] < end)
+                memcpy(array + i * width, some + have++ * width, width * sizeof *some);
+    }
+    broad__free(some);
     return status;
 }
 

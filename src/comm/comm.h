@@ -38,12 +38,17 @@ size_t broad__comm_received(size_t shards, size_t ranks);
 /* What the fixed tree needs of other ranks for its step of this width: part i + step comes to where part i is added up. Part
  * i lies at parts + i * stride, `length` numbers each. */
 int broad__comm_step(double *parts, size_t count, size_t stride, size_t length, size_t step);
+/* The numbers of one rank become those of another. */
+int broad__comm_move(double *numbers, size_t count, size_t from, size_t to);
 /* The sums of all ranks' numbers, on all of them, in an order that depends on the number of ranks. scratch: as many. */
 int broad__comm_add(double *sums, double *scratch, size_t count);
 /* The bytes of one rank become those of all. */
 int broad__comm_broadcast(size_t from, void *bytes, size_t count);
 /* An array with `bytes` for each of the rows of which every rank has its own: all of it on all of them. */
 int broad__comm_share(void *array, size_t rows, size_t bytes);
+/* An array with `width` numbers for each of these rows, of which every rank has filled in those that it owns: all of it on
+ * all of them. of_rows: how many there are to own. */
+int broad__comm_collect(double *array, const size_t *rows, size_t count, size_t width, size_t of_rows);
 /* The largest of all ranks' numbers, none of which is negative; what cannot be told is this rank's own, and then nothing else
  * can be told in this call either. */
 int broad__comm_most(int own);

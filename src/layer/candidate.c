@@ -9,6 +9,7 @@
 #include "compute/shards.h"
 #include "layer/pass.h"
 #include "layer/shard_sums.h"
+#include "layer/wide_sums.h"
 
 /* Up to this width each shard has a Gram matrix of its own; beyond it the threads share out tiles of one matrix, panel
  * of rows by panel. */
@@ -28,9 +29,23 @@ typedef struct row_panel {
     broad__residual *residual;
     const broad__kblock *kblocks;
     size_t count;
-    double *k; /* of its first row */
+    double *own; /* PANEL rows of K, where it is not stored */
+    double *k;   /* of its first row */
     size_t first, n;
+    /* Where the sums are added up: strips of TILE rows of the upper triangle, from the diagonal on; then K'E and K'[U | U_0].
+     * NULL: in the candidate's own. */
+    double *sums;
 } row_panel;
+
+/* Where strip a begins. */
+static size_t strip_place(size_t a, size_t p) { return TILE * (a * p - TILE * a * (a - (a > 0)) / 2); }
+
+/* Numbers of the strips. */
+static size_t strips_size(size_t p)
+{
+    size_t last = (p - 1) / TILE, rows = p - last * TILE;
+    return strip_place(last, p) + rows * rows;
+}
 
 static void panel_block(void *context, size_t index, size_t worker)
 {
@@ -50,8 +65,10 @@ static void panel_tile(void *context, size_t tile, size_t worker)
     find_tile(&a, &b, tile, (p + TILE - 1) / TILE);
     size_t columns_a = broad__min(p - a * TILE, TILE), columns_b = broad__min(p - b * TILE, TILE);
     double *out = panel->residual->candidate.matrix + a * TILE * p + b * TILE;
-    if (a == b) device->gram(out, p, panel->k + a * TILE, p, panel->n, columns_a);
-    else device->cross(out, p, panel->k + a * TILE, p, columns_a, panel->k + b * TILE, p, columns_b, panel->n);
+    size_t apart = panel->sums ? p - a * TILE : p;
+    if (panel->sums) out = panel->sums + strip_place(a, p) + (b - a) * TILE;
+    if (a == b) device->gram(out, apart, panel->k + a * TILE, p, panel->n, columns_a);
+    else device->cross(out, apart, panel->k + a * TILE, p, columns_a, panel->k + b * TILE, p, columns_b, panel->n);
 }
 
 static void panel_cross(void *context, size_t tile, size_t worker)
@@ -60,35 +77,69 @@ static void panel_cross(void *context, size_t tile, size_t worker)
     const row_panel *panel = context;
     broad__residual *residual = panel->residual;
     size_t p = residual->candidate.width, c = residual->outputs, at = tile * TILE;
-    residual->device->cross(residual->candidate.cross + at * c, c, panel->k + at, p, broad__min(p - at, TILE),
+    double *cross = panel->sums ? panel->sums + strips_size(p) : residual->candidate.cross;
+    double *probed = panel->sums ? cross + p * c : residual->candidate.probes;
+    residual->device->cross(cross + at * c, c, panel->k + at, p, broad__min(p - at, TILE),
                             residual->e + panel->first * c, c, c, panel->n);
     size_t probes = 2 * residual->probes.count;
     if (probes)
-        residual->device->cross(residual->candidate.probes + at * probes, probes, panel->k + at, p,
-                                broad__min(p - at, TILE), residual->probes.u + panel->first * probes, probes, probes,
-                                panel->n);
+        residual->device->cross(probed + at * probes, probes, panel->k + at, p, broad__min(p - at, TILE),
+                                residual->probes.u + panel->first * probes, probes, probes, panel->n);
 }
 
-/* The sums of a wide candidate, panel of rows by panel. */
+/* Rows [first, end), panel by panel. */
+static void add_panels(void *context, size_t first, size_t end, double *sums)
+{
+    row_panel *panel = context;
+    broad__residual *residual = panel->residual;
+    size_t p = residual->candidate.width, across = (p + TILE - 1) / TILE;
+    panel->sums = sums;
+    for (size_t i = first; i < end && !broad__watch_stopped(); i += PANEL) {
+        panel->k = residual->candidate.stored ? residual->candidate.k + i * p : panel->own;
+        panel->first = i;
+        panel->n = broad__min(PANEL, end - i);
+        broad__pool_run(residual->pool, (panel->n + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, panel_block, panel);
+        broad__pool_run(residual->pool, across * (across + 1) / 2, panel_tile, panel);
+        broad__pool_run(residual->pool, across, panel_cross, panel);
+        broad__residual_release(residual, i, i + panel->n);
+    }
+}
+
+/* Sums of the shards become those of the candidate. */
+static void unpack_sums(broad__candidate *candidate, const double *sums, size_t cross, size_t probes)
+{
+    size_t p = candidate->width;
+    for (size_t i = 0; i < p; i++) {
+        size_t a = i / TILE, apart = p - a * TILE, within = i - a * TILE;
+        const double *row = sums + strip_place(a, p) + within * apart;
+        memcpy(candidate->matrix + i * p + i, row + within, (p - i) * sizeof *row);
+    }
+    memcpy(candidate->cross, sums + strips_size(p), cross * sizeof *sums);
+    if (probes) memcpy(candidate->probes, sums + strips_size(p) + cross, probes * sizeof *sums);
+}
+
+/* The sums of a wide candidate. */
 static int wide_pass(broad__residual *residual, const broad__kblock *kblocks, size_t count)
 {
     broad__candidate *candidate = &residual->candidate;
-    size_t p = candidate->width, across = (p + TILE - 1) / TILE;
-    double *own = candidate->stored ? NULL : broad__alloc_doubles(broad__min(PANEL, residual->rows), p);
-    if (!candidate->stored && !own) return BROAD_NO_MEMORY;
-    memset(candidate->matrix, 0, p * p * sizeof(double));
-    memset(candidate->cross, 0, p * residual->outputs * sizeof(double));
-    if (residual->probes.count) memset(candidate->probes, 0, p * 2 * residual->probes.count * sizeof(double));
-    for (size_t i = 0; i < residual->rows && !broad__watch_stopped(); i += PANEL) {
-        double *k = candidate->stored ? candidate->k + i * p : own;
-        row_panel panel = {residual, kblocks, count, k, i, broad__min(PANEL, residual->rows - i)};
-        broad__pool_run(residual->pool, (panel.n + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, panel_block, &panel);
-        broad__pool_run(residual->pool, across * (across + 1) / 2, panel_tile, &panel);
-        broad__pool_run(residual->pool, across, panel_cross, &panel);
-        broad__residual_release(residual, i, i + panel.n);
+    size_t p = candidate->width, cross = p * residual->outputs, probes = p * 2 * residual->probes.count;
+    row_panel panel = {.residual = residual, .kblocks = kblocks, .count = count};
+    double *sums = NULL;
+    int status = BROAD_OK;
+    if (!candidate->stored) panel.own = broad__alloc_doubles(broad__min(PANEL, residual->rows), p);
+    if (!candidate->stored && !panel.own) return BROAD_NO_MEMORY;
+    if (broad__wide_has_shards(residual->rows)) {
+        status = broad__wide_sums(&sums, residual, strips_size(p) + cross + probes, add_panels, &panel);
+        if (status == BROAD_OK) unpack_sums(candidate, sums, cross, probes);
+    } else {
+        memset(candidate->matrix, 0, p * p * sizeof(double));
+        memset(candidate->cross, 0, cross * sizeof(double));
+        if (probes) memset(candidate->probes, 0, probes * sizeof(double));
+        add_panels(&panel, 0, residual->rows, NULL);
     }
-    broad__free(own);
-    return BROAD_OK;
+    broad__free(sums);
+    broad__free(panel.own);
+    return status;
 }
 
 static void dual_tile(void *context, size_t tile, size_t worker)
@@ -181,6 +232,12 @@ int broad__candidate_nodes(broad__residual *residual, const broad__kblock *kbloc
 
 static int narrow(size_t rows, size_t width) { return rows >= width && width <= SHARD_GRAM_MAX; }
 
+size_t broad__candidate_shared(size_t rows, size_t width)
+{
+    if (narrow(rows, width)) return width * width;
+    return rows >= width && broad__wide_has_shards(rows) ? strips_size(width) : 0;
+}
+
 size_t broad__candidate_together(size_t rows, size_t width, size_t probes)
 {
     size_t fit = rows / ((1 + broad__shard_count(rows)) * (width ? width + 2 * probes : 1));
@@ -210,7 +267,7 @@ int broad__candidate_compute(broad__residual *residual, const broad__kblock *kbl
         if (status == BROAD_OK) dual_pass(residual);
         if (status == BROAD_OK) mirror(candidate->matrix, residual->rows);
     } else {
-        status = broad__residual_undivide(residual);
+        if (!broad__wide_has_shards(residual->rows)) status = broad__residual_undivide(residual);
         if (status == BROAD_OK) status = broad__residual_settle(residual);
         if (status == BROAD_OK) status = wide_pass(residual, kblocks, count);
         if (status == BROAD_OK) mirror(candidate->matrix, p);

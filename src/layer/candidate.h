@@ -43,6 +43,9 @@ int broad__candidate_trials(struct broad__residual *residual, const broad__kbloc
 /* Number i of them becomes the candidate. */
 void broad__candidate_take(struct broad__residual *residual, const broad__kblock *trial, size_t i);
 
+/* Numbers of G, of a candidate with fewer columns than rows, that are added up over the shards; 0: it has none. */
+size_t broad__candidate_shared(size_t rows, size_t width);
+
 /* K of n rows from `first` on, at most BROAD__BLOCK_ROWS, width apart: stored, or recomputed in the worker's own block.
  * */
 const double *broad__candidate_k(const struct broad__residual *residual, size_t first, size_t n, size_t worker);

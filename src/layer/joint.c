@@ -159,6 +159,7 @@ static int bring_up_to_date(broad__joint *j, const broad__joint_task *task)
     size_t columns = broad__kblocks_width(task->kblocks, task->count), rows = task->residual->rows;
     int dual = rows < columns;
     int status = broad__rows_ready(task->residual, broad__residual_step(task->residual, columns));
+    if (status == BROAD_OK && dual) status = broad__residual_undivide(task->residual); /* every rank has all of A */
     if (status < 0) return status;
     if (dual != j->dual || j->rows == 0) broad__joint_clear(j);
     j->dual = dual;

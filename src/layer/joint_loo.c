@@ -11,6 +11,7 @@
 #include "base/smallest.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
 #include "layer/joint_solve.h"
@@ -43,6 +44,17 @@ void broad__joint_forget_sample(broad__joint *j)
     j->sample_count = j->set_count = 0;
 }
 
+/* Z of the sampled rows; of several ranks each has its own. */
+static int sample_z(double *z, const broad__joint *j, const broad__residual *residual)
+{
+    size_t count = j->sample_count, features = residual->z.features, first = 0, end = residual->rows;
+    if (residual->divided) broad__comm_own_rows(&first, &end, residual->rows);
+    for (size_t i = 0; i < count; i++)
+        if (j->sample[i] >= first && j->sample[i] < end)
+            memcpy(z + i * features, broad__z_supply_rows(&residual->z, j->sample[i], 1, 0), features * sizeof *z);
+    return residual->divided ? broad__comm_collect(z, j->sample, count, features, residual->rows) : BROAD_OK;
+}
+
 /* Z and roots of the sampled rows, as rows of their own. */
 static int sample_nodes(broad__joint *j, const broad__joint_task *task)
 {
@@ -50,9 +62,9 @@ static int sample_nodes(broad__joint *j, const broad__joint_task *task)
     size_t count = j->sample_count, features = residual->z.features;
     double *z = broad__alloc_doubles(count, features), *root = broad__alloc_doubles(count, 1);
     int status = z && root ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) status = sample_z(z, j, residual);
     if (status == BROAD_OK) {
         for (size_t i = 0; i < count; i++) {
-            memcpy(z + i * features, broad__z_supply_rows(&residual->z, j->sample[i], 1, 0), features * sizeof(double));
             root[i] = residual->sqrt_weight ? residual->sqrt_weight[j->sample[i]] : 1;
             if (residual->sqrt_weight)
                 broad__spill_done(residual->spill, residual->sqrt_weight + j->sample[i], sizeof(double));

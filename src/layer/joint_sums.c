@@ -1,7 +1,8 @@
 /*
  * A and M of a joint fit. A never exists as a whole unless M is AA': panels of its rows are computed, then M is added
  * up tile by tile, each by one thread and in the order of the panels. Where M is small, shards of the rows have sums of
- * their own instead.
+ * their own instead. Where there are many rows, they have sums of their own of one band of M after the other, a band being
+ * some of its rows: A is computed again for each, so that the sums do not take much more memory than M itself.
  */
 #include "layer/joint_sums.h"
 
@@ -15,13 +16,17 @@
 #include "compute/shards.h"
 #include "layer/cholesky.h"
 #include "layer/shard_sums.h"
+#include "layer/wide_sums.h"
+
+size_t broad__joint_band = (size_t)1 << 22;
 
 enum {
     PANEL_NUMBERS = 5 << 20,
     PANEL_ROWS_MAX = 2048,
     FILL_ROWS = 128, /* computed by one thread at a time */
     SHARD_MAX = 256, /* M with a side up to this: shards */
-    STRIP = 128      /* of a square tile of AA' */
+    STRIP = 128,     /* of a square tile of AA' */
+    BANDS_MOST = 16  /* half of M has about so many, at most */
 };
 
 /* ---- A --------------------------------------------------------------------------------------------------------- */
@@ -52,44 +57,72 @@ typedef struct tile {
 
 typedef struct addition {
     broad__joint *joint;
+    const broad__joint_task *task;
     const broad__device *device;
     const double *k; /* rows of A, or columns of it in the dual form */
     size_t stride, count;
     const double *y;
     tile *tiles;
+    size_t tile_count;
     size_t side;     /* of the squares, at most */
     double *squares; /* side x side per worker */
+    double *panel;   /* panel_rows x columns; not in the dual form */
+    size_t panel_rows;
+    /* Where M is added up in a place of its own: rows [first, end) of it, strip of `side` rows by strip, each as wide as its
+     * last row is up to the diagonal; then what belongs to them of A'Y. NULL: in M itself. */
+    double *band;
+    size_t first, end;
 } addition;
+
+/* Where the strip begins whose first row that is. */
+static size_t strip_place(const addition *add, size_t row)
+{
+    size_t strips = (row - add->first) / add->side;
+    return add->side * (strips * add->first + add->side * strips * (strips + 1) / 2);
+}
+
+/* Numbers of a band without those of A'Y. */
+static size_t band_square(const addition *add)
+{
+    size_t last = add->first + (add->end - add->first - 1) / add->side * add->side;
+    return strip_place(add, last) + (add->end - last) * add->end;
+}
+
+/* Row and column of M at which a tile begins. */
+static double *tile_place(size_t *out_stride, const addition *add, const tile *t)
+{
+    size_t n = broad__joint_size(add->joint);
+    *out_stride = add->band ? t->row + t->rows : n;
+    return (add->band ? add->band + strip_place(add, t->row) : add->joint->matrix + t->row * n) + t->column;
+}
 
 /* Large tiles come near the speed of a large product; small ones leave enough tiles to share out. */
 static size_t tile_side(size_t n) { return n >= 4096 ? 512 : n >= 1024 ? 256 : 128; }
 
-/* In rows of M from `from` on; the longest first, so that the threads end together. */
-static size_t list_tiles(tile *out, size_t from, size_t n, int targets)
+/* In rows [first, end) of M; the longest first, so that the threads end together. */
+static void list_tiles(addition *add)
 {
-    size_t count = 0, side = tile_side(n), strips = (n - from + side - 1) / side;
-    for (size_t s = strips; s-- > 0;) {
-        size_t row = from + s * side, rows = broad__min(side, n - row);
-        for (size_t c = 0; c < row; c += 4 * side)
-            out[count++] = (tile){BELOW, row, rows, c, broad__min(4 * side, row - c)};
+    tile *out = add->tiles;
+    size_t side = tile_side(broad__joint_size(add->joint)), first = add->first, end = add->end;
+    for (size_t s = (end - first + side - 1) / side; s-- > 0;) {
+        size_t row = first + s * side, rows = broad__min(side, end - row);
+        for (size_t c = 0; c < row; c += 4 * side) *out++ = (tile){BELOW, row, rows, c, broad__min(4 * side, row - c)};
     }
-    for (size_t row = from; row < n; row += side) out[count++] = (tile){SQUARE, row, broad__min(side, n - row), row, 0};
-    for (size_t row = from; targets && row < n; row += side)
-        out[count++] = (tile){TARGETS, row, broad__min(side, n - row), 0, 0};
-    return count;
+    for (size_t row = first; row < end; row += side) *out++ = (tile){SQUARE, row, broad__min(side, end - row), row, 0};
+    for (size_t row = first; !add->joint->dual && row < end; row += side)
+        *out++ = (tile){TARGETS, row, broad__min(side, end - row), 0, 0};
+    add->tile_count = (size_t)(out - add->tiles);
 }
 
-/* M, at `row` on its diagonal, += the upper triangle of square, turned. */
-static void add_turned(broad__joint *j, size_t row, const double *square, size_t side)
+/* A place on the diagonal of M += the upper triangle of square, turned. The diagonal itself lies `step` numbers apart. */
+static void add_turned(double *m, size_t stride, double *diagonal, size_t step, const double *square, size_t side)
 {
     enum { SMALL = 16 };
-    size_t n = broad__joint_size(j);
-    double *m = j->matrix + row * n + row;
-    for (size_t i = 0; i < side; i++) j->diagonal[row + i] += square[i * side + i];
+    for (size_t i = 0; i < side; i++) diagonal[i * step] += square[i * side + i];
     for (size_t a = 0; a < side; a += SMALL)
         for (size_t b = 0; b <= a; b += SMALL)
             for (size_t i = a; i < broad__min(a + SMALL, side); i++)
-                for (size_t k = b; k < broad__min(b + SMALL, i); k++) m[i * n + k] += square[k * side + i];
+                for (size_t k = b; k < broad__min(b + SMALL, i); k++) m[i * stride + k] += square[k * side + i];
 }
 
 static void add_square(const addition *add, const tile *t, double *square)
@@ -102,13 +135,15 @@ static void add_square(const addition *add, const tile *t, double *square)
         add->device->outer(square + i * side + i, side, k, stride, broad__min(STRIP, side - i), k, stride, side - i,
                            add->count);
     }
-    add_turned(add->joint, t->row, square, side);
+    size_t apart;
+    double *m = tile_place(&apart, add, t);
+    add_turned(m, apart, add->band ? m : add->joint->diagonal + t->row, add->band ? apart + 1 : 1, square, side);
 }
 
 static void add_below(const addition *add, const tile *t)
 {
-    size_t n = broad__joint_size(add->joint), stride = add->stride;
-    double *out = add->joint->matrix + t->row * n + t->column;
+    size_t n, stride = add->stride;
+    double *out = tile_place(&n, add, t);
     if (add->joint->dual)
         add->device->outer(out, n, add->k + t->row * stride, stride, t->rows, add->k + t->column * stride, stride,
                            t->columns, add->count);
@@ -122,13 +157,12 @@ static void add_tile(void *context, size_t index, size_t worker)
     const addition *add = context;
     const tile *t = &add->tiles[index];
     size_t c = add->joint->outputs;
+    double *cross =
+        add->band ? add->band + band_square(add) + (t->row - add->first) * c : add->joint->cross + t->row * c;
     switch (t->kind) {
     case BELOW: add_below(add, t); break;
     case SQUARE: add_square(add, t, add->squares + worker * add->side * add->side); break;
-    case TARGETS:
-        add->device->cross(add->joint->cross + t->row * c, c, add->k + t->row, add->stride, t->rows, add->y, c, c,
-                           add->count);
-        break;
+    case TARGETS: add->device->cross(cross, c, add->k + t->row, add->stride, t->rows, add->y, c, c, add->count); break;
     }
 }
 
@@ -136,22 +170,7 @@ static void addition_close(addition *add)
 {
     broad__free(add->tiles);
     broad__free(add->squares);
-}
-
-/* *out_tiles: how many there are. */
-static int addition_open(addition *out, size_t *out_tiles, broad__joint *j, const broad__residual *residual,
-                         size_t from)
-{
-    size_t n = broad__joint_size(j), side = broad__min(tile_side(n), n - from), across = n / tile_side(n) + 2;
-    *out = (addition){.joint = j, .device = residual->device, .side = side};
-    out->tiles = broad__alloc_array(across * across, sizeof *out->tiles);
-    out->squares = broad__alloc_doubles(broad__pool_threads(residual->pool), side * side);
-    if (!out->tiles || !out->squares) {
-        addition_close(out);
-        return BROAD_NO_MEMORY;
-    }
-    *out_tiles = list_tiles(out->tiles, from, n, !j->dual);
-    return BROAD_OK;
+    broad__free(add->panel);
 }
 
 static size_t panel_rows(size_t columns)
@@ -160,26 +179,131 @@ static size_t panel_rows(size_t columns)
     return rows < BROAD__BLOCK_ROWS ? BROAD__BLOCK_ROWS : broad__min(rows, PANEL_ROWS_MAX);
 }
 
-static int add_panels(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from)
+/* Of the rows of M from `from` on; rows: of the data at a time, at most. */
+static int addition_open(addition *out, broad__joint *j, const broad__joint_task *task, size_t from, size_t rows)
 {
     const broad__residual *residual = task->residual;
-    size_t tiles = 0, rows = panel_rows(j->columns);
-    addition add;
-    int status = addition_open(&add, &tiles, j, residual, from);
-    if (status < 0) return status;
-    double *panel = broad__alloc_doubles(broad__min(rows, end - first), j->columns);
-    if (!panel) status = BROAD_NO_MEMORY;
-    for (size_t i = first; status == BROAD_OK && i < end && !broad__watch_stopped(); i += rows) {
+    size_t n = broad__joint_size(j), side = broad__min(tile_side(n), n - from), across = n / tile_side(n) + 2;
+    *out = (addition){.joint = j, .task = task, .device = residual->device, .side = side, .first = from, .end = n};
+    out->tiles = broad__alloc_array(across * across, sizeof *out->tiles);
+    out->squares = broad__alloc_doubles(broad__pool_threads(residual->pool), side * side);
+    out->panel_rows = broad__min(panel_rows(j->columns), rows);
+    out->panel = j->dual ? NULL : broad__alloc_doubles(out->panel_rows, j->columns);
+    if (!out->tiles || !out->squares || (!j->dual && !out->panel)) {
+        addition_close(out);
+        return BROAD_NO_MEMORY;
+    }
+    list_tiles(out);
+    return BROAD_OK;
+}
+
+/* Kblocks of the first columns of A. */
+static size_t kblocks_within(const broad__joint_task *task, size_t columns)
+{
+    size_t count = 0;
+    for (size_t width = 0; count < task->count && width < columns; count++)
+        width += broad__kblock_width(&task->kblocks[count]);
+    return count;
+}
+
+/* Rows [first, end) of the data, panel by panel. */
+static void add_panels(addition *add, size_t first, size_t end)
+{
+    const broad__joint_task *task = add->task;
+    const broad__residual *residual = task->residual;
+    size_t rows = add->panel_rows, columns = add->joint->columns, kblocks = kblocks_within(task, add->end);
+    for (size_t i = first; i < end && !broad__watch_stopped(); i += rows) {
         size_t stop = broad__min(i + rows, end);
-        broad__joint_fill((broad__joint_filling){residual, task->kblocks, task->count, i, stop, panel, j->columns});
-        add.k = panel;
-        add.stride = j->columns;
-        add.count = stop - i;
-        add.y = task->y + i * j->outputs;
-        broad__pool_run(residual->pool, tiles, add_tile, &add);
+        broad__joint_fill((broad__joint_filling){residual, task->kblocks, kblocks, i, stop, add->panel, columns});
+        add->k = add->panel;
+        add->stride = columns;
+        add->count = stop - i;
+        add->y = task->y + i * add->joint->outputs;
+        broad__pool_run(residual->pool, add->tile_count, add_tile, add);
         broad__residual_release(residual, i, stop);
     }
-    broad__free(panel);
+}
+
+static int add_rows(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from)
+{
+    addition add;
+    int status = addition_open(&add, j, task, from, end - first);
+    if (status < 0) return status;
+    add_panels(&add, first, end);
+    addition_close(&add);
+    return BROAD_OK;
+}
+
+/* ---- bands of M ------------------------------------------------------------------------------------------------ */
+
+/* Whole strips, as many as a band may have. */
+static size_t band_end(const addition *add, size_t n)
+{
+    addition one = *add;
+    size_t most = broad__max(broad__joint_band, n / BANDS_MOST * n);
+    for (one.end = broad__min(add->first + add->side, n); one.end < n;) {
+        size_t end = one.end;
+        one.end = broad__min(end + add->side, n);
+        if (band_square(&one) > most) return end;
+    }
+    return one.end;
+}
+
+void broad__joint_sums_needed(size_t *out_sums, double *out_numbers, size_t columns, size_t from, size_t outputs)
+{
+    size_t q = columns - from;
+    *out_sums = q > 0;
+    *out_numbers = (double)q * (double)(columns + outputs);
+    if (columns <= SHARD_MAX || !q) return;
+    addition add = {.side = broad__min(tile_side(columns), q), .first = from};
+    *out_sums = 0;
+    *out_numbers = (double)q * (double)outputs;
+    for (; add.first < columns; add.first = add.end) {
+        add.end = band_end(&add, columns);
+        ++*out_sums;
+        *out_numbers += (double)band_square(&add);
+    }
+}
+
+/* Into M, which has nothing there yet. */
+static void unpack_band(const addition *add, const double *band)
+{
+    broad__joint *j = add->joint;
+    size_t n = j->columns, c = j->outputs;
+    for (size_t row = add->first; row < add->end; row += add->side) {
+        size_t rows = broad__min(add->side, add->end - row), width = row + rows;
+        const double *strip = band + strip_place(add, row);
+        for (size_t i = 0; i < rows; i++) {
+            memcpy(j->matrix + (row + i) * n, strip + i * width, (row + i) * sizeof *strip);
+            j->diagonal[row + i] = strip[i * width + row + i];
+        }
+    }
+    memcpy(j->cross + add->first * c, band + band_square(add), (add->end - add->first) * c * sizeof *band);
+}
+
+static void add_band(void *context, size_t first, size_t end, double *sums)
+{
+    addition *add = context;
+    add->band = sums;
+    add_panels(add, first, end);
+}
+
+static int add_bands(broad__joint *j, const broad__joint_task *task, size_t from)
+{
+    size_t n = j->columns, first, shard;
+    addition add;
+    broad__shard_rows(&first, &shard, 0, task->residual->rows); /* none is larger */
+    int status = addition_open(&add, j, task, from, shard);
+    if (status < 0) return status;
+    for (add.first = from; status == BROAD_OK && add.first < n; add.first = add.end) {
+        double *sums = NULL;
+        add.end = band_end(&add, n);
+        list_tiles(&add);
+        status = broad__wide_sums(&sums, task->residual, band_square(&add) + (add.end - add.first) * j->outputs,
+                                  add_band, &add);
+        if (status == BROAD_OK) unpack_band(&add, sums);
+        broad__free(sums);
+    }
     addition_close(&add);
     return status;
 }
@@ -224,7 +348,7 @@ static int add_shards(broad__joint *j, const broad__joint_task *task, size_t fro
     if (status == BROAD_OK) status = broad__shard_sums(&sums, task->residual, q * (q + from + c), add_shard, &add);
     broad__rows_free(task->residual, add.blocks);
     if (status < 0) return status;
-    add_turned(j, from, sums, q);
+    add_turned(j->matrix + from * n + from, n, j->diagonal + from, 1, sums, q);
     for (size_t i = 0; i < q; i++)
         for (size_t k = 0; k < from; k++) j->matrix[(from + i) * n + k] += sums[q * q + i * from + k];
     for (size_t i = 0; i < q * c; i++) j->cross[from * c + i] += sums[q * n + i];
@@ -234,20 +358,22 @@ static int add_shards(broad__joint *j, const broad__joint_task *task, size_t fro
 int broad__joint_add(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from)
 {
     int whole = first == 0 && end == task->residual->rows;
-    int shards = whole && (j->columns <= SHARD_MAX || task->residual->at->memory);
-    return broad__watch_check(shards ? add_shards(j, task, from) : add_panels(j, task, first, end, from));
+    int status;
+    if (whole && (j->columns <= SHARD_MAX || task->residual->at->memory)) status = add_shards(j, task, from);
+    else if (whole && broad__wide_has_shards(end)) status = add_bands(j, task, from);
+    else status = add_rows(j, task, first, end, from);
+    return broad__watch_check(status);
 }
 
 int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t column, size_t from)
 {
-    size_t tiles = 0;
     addition add;
-    int status = addition_open(&add, &tiles, j, task->residual, from);
+    int status = addition_open(&add, j, task, from, 0);
     if (status < 0) return status;
     add.k = j->a + column;
     add.stride = j->columns;
     add.count = j->columns - column;
-    broad__pool_run(task->residual->pool, tiles, add_tile, &add);
+    broad__pool_run(task->residual->pool, add.tile_count, add_tile, &add);
     addition_close(&add);
     return broad__watch_check(BROAD_OK);
 }
@@ -260,7 +386,9 @@ static double sums_numbers(const broad__joint_extent *e, size_t n)
     size_t p = e->columns, side = broad__min(tile_side(n), n), squares = e->threads * side * side;
     if (n < p) return (double)squares;
     if (p <= SHARD_MAX) return (double)(e->threads * BROAD__BLOCK_ROWS * p);
-    return (double)(broad__min(panel_rows(p), e->rows) * p + squares);
+    double half = (double)n * (double)n / 2, most = fmax((double)broad__joint_band, (double)n / BANDS_MOST * (double)n);
+    double parts = broad__wide_has_shards(e->rows) ? (double)broad__wide_parts(broad__shard_count(e->rows)) : 0;
+    return (double)(broad__min(panel_rows(p), e->rows) * p + squares) + parts * fmin(half, most);
 }
 
 double broad__joint_numbers(const broad__joint_extent *e)

@@ -20,6 +20,9 @@ int broad__joint_add(broad__joint *joint, const broad__joint_task *task, size_t 
 /* M += AA' over the columns of A from `column` on; in the rows of M from `from` on. */
 int broad__joint_add_dual(broad__joint *joint, const broad__joint_task *task, size_t column, size_t from);
 
+/* Numbers of a band of M, unless M is large. Changed by tests alone. */
+extern size_t broad__joint_band;
+
 /* Numbers that a fit of this size holds at most, for plans. */
 typedef struct broad__joint_extent {
     size_t rows, columns, outputs, features, threads;
@@ -27,5 +30,7 @@ typedef struct broad__joint_extent {
     int spectral; /* lambda may be lost in rounding beside M */
 } broad__joint_extent;
 double broad__joint_numbers(const broad__joint_extent *extent);
+/* Sums over many rows that columns from `from` on take, one after the other, and the numbers of all of them; for plans. */
+void broad__joint_sums_needed(size_t *out_sums, double *out_numbers, size_t columns, size_t from, size_t outputs);
 
 #endif

@@ -74,6 +74,17 @@ static void add_slice(void *context, size_t slice, size_t worker)
  * this much. */
 enum { LATE_RANK = 1 << 16 };
 
+double broad__stop_count(void)
+{
+    int end = broad__watch_asked();
+    return end == BROAD__WATCH_LATE ? LATE_RANK : end != 0;
+}
+
+void broad__stop_agree(double count)
+{
+    if (count > 0) broad__watch_agreed(count < LATE_RANK ? BROAD__WATCH_ASKED : BROAD__WATCH_LATE);
+}
+
 /* One step of the tree, for a slice of the sums: of those parts that this rank adds up. */
 static void add_step_slice(void *context, size_t slice, size_t worker)
 {
@@ -96,10 +107,7 @@ static int add_ranks(shard_run *run)
     size_t shards = broad__shard_count(residual->rows), slices = (run->stride + SLICE - 1) / SLICE;
     double *sums = residual->shard_sums, *asked = sums + run->doubles;
     memset(run->own + run->first, 1, run->count);
-    if (run->count) {
-        int end = broad__watch_asked();
-        sums[run->first * run->stride + run->doubles] = end == BROAD__WATCH_LATE ? LATE_RANK : end != 0;
-    }
+    if (run->count) sums[run->first * run->stride + run->doubles] = broad__stop_count();
     int status = BROAD_OK;
     for (size_t step = 1; status == BROAD_OK && step < shards; step *= 2) {
         status = broad__comm_step(sums, shards, run->stride, run->stride, step);
@@ -109,8 +117,7 @@ static int add_ranks(shard_run *run)
     if (status == BROAD_OK)
         status = broad__comm_broadcast(broad__comm_owner(0, shards), sums, run->stride * sizeof *sums);
     if (status < 0) return status;
-    double ranks = *asked;
-    if (ranks > 0) broad__watch_agreed(ranks < LATE_RANK ? BROAD__WATCH_ASKED : BROAD__WATCH_LATE);
+    broad__stop_agree(*asked);
     return BROAD_OK;
 }
 

@@ -11,6 +11,10 @@
 typedef void (*broad__shard_job)(void *context, size_t first, size_t end, double *sums, size_t worker);
 int broad__shard_sums(double **out, broad__residual *residual, size_t doubles, broad__shard_job job, void *context);
 
+/* What a rank adds to the sums of all: a count of those that were asked to stop. And what follows from that count. */
+double broad__stop_count(void);
+void broad__stop_agree(double count);
+
 /* A pass is done with these rows: memory of those of their arrays that are spilled is released. */
 void broad__residual_release(const broad__residual *residual, size_t first, size_t end);
 

@@ -10,9 +10,11 @@
 #include "base/watch.h"
 #include "comm/comm.h"
 #include "compute/shards.h"
+#include "layer/joint_sums.h"
 #include "layer/shard_sums.h"
+#include "layer/wide_sums.h"
 
-enum { RANKS_MOST = 40, RESULT = 64 };
+enum { RANKS_MOST = 40, RESULT = 160 };
 
 /* ---- ranks --------------------------------------------------------------------------------------------------------- */
 
@@ -119,6 +121,7 @@ static void must(int status)
 typedef struct sums_case {
     size_t rows, doubles;
     int stop_rank; /* this rank is asked to stop; -1: none */
+    int wide;      /* one shard after the other */
 } sums_case;
 
 /* Numbers whose sum depends on the order of the additions. */
@@ -131,6 +134,11 @@ static void add_rows(void *context, size_t first, size_t end, double *sums, size
             sums[k] += (double)((i * 7919 + k * 31) % 1009) / (double)(1 + (i + k) % 97);
 }
 
+static void add_wide_rows(void *context, size_t first, size_t end, double *sums)
+{
+    add_rows(context, first, end, sums, 0);
+}
+
 static void sum_rows(char out[RESULT], const sums_case *c, size_t threads, const broad_comm *comm)
 {
     broad__residual residual = {.rows = c->rows, .outputs = 1, .at = broad__device_reference()};
@@ -141,13 +149,17 @@ static void sum_rows(char out[RESULT], const sums_case *c, size_t threads, const
     broad__watch *watched = broad__watch_enter(&watch);
     residual.divided = broad__comm_divides(c->rows);
     if (comm && (int)comm->rank == c->stop_rank) watch.asked = BROAD__WATCH_ASKED;
-    int status = broad__shard_sums(&sums, &residual, c->doubles, add_rows, (void *)c);
+    double *wide = NULL;
+    int status = c->wide ? broad__wide_sums(&wide, &residual, c->doubles, add_wide_rows, (void *)c)
+                         : broad__shard_sums(&sums, &residual, c->doubles, add_rows, (void *)c);
+    if (c->wide) sums = wide;
     if (status == BROAD_INTERRUPTED) snprintf(out, RESULT, "stopped");
     else must(status);
     if (status == BROAD_OK) broad__hash_text(out, sums, c->doubles * sizeof *sums);
     broad__watch_leave(watched);
     broad__comm_leave(before);
     broad__free(residual.shard_sums);
+    broad__free(wide);
     broad__pool_close(residual.pool);
 }
 
@@ -159,13 +171,18 @@ static void sum_job(char out[RESULT], const broad_comm *comm, const void *contex
 static void sums_have_the_bits_of_one_process(void **state)
 {
     (void)state;
-    const sums_case cases[] = {{600, 3, -1}, {5000, 1, -1}, {1400, 9000, -1}, {9000, 2, -1}};
+    const sums_case cases[] = {{600, 3, -1, 0},      {5000, 1, -1, 0}, {1400, 9000, -1, 0}, {9000, 2, -1, 0},
+                               {1400, 70000, -1, 1}, {5000, 3, -1, 1}, {9000, 2, -1, 1}};
     const size_t ranks[] = {2, 3, 4, 5, 8, 13, RANKS_MOST};
     broad__comm_least_rows = 512;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
         for (size_t r = 0; r < sizeof ranks / sizeof *ranks; r++) {
-            char alone[RESULT];
+            char alone[RESULT], other[RESULT];
+            sums_case turned = cases[c]; /* the two ways have the same tree */
+            turned.wide = !turned.wide;
             sum_rows(alone, &cases[c], 1, NULL);
+            sum_rows(other, &turned, 1, NULL);
+            assert_string_equal(alone, other);
             run_ranks(ranks[r], r % 2, sum_job, &cases[c], alone);
         }
 }
@@ -174,7 +191,8 @@ static void one_rank_that_is_asked_stops_all(void **state)
 {
     (void)state;
     broad__comm_least_rows = 512;
-    for (int rank = 0; rank < 3; rank++) run_ranks(3, 0, sum_job, &(sums_case){5000, 4, rank}, "stopped");
+    for (int rank = 0; rank < 3; rank++)
+        for (int wide = 0; wide < 2; wide++) run_ranks(3, 0, sum_job, &(sums_case){5000, 4, rank, wide}, "stopped");
 }
 
 /* Who owns what: every shard one rank, in order; nothing is owned twice. */
@@ -221,6 +239,10 @@ static const network_case NETWORKS[] = {
      1},
     {"loo", {"preset", "paper", "supervise", "loo", "features", "3x8", "enhance", "30x3", "lambda", "auto"}, 0, 1},
     {"wide layers", {"preset", "paper", "features", "2x8", "enhance", "520x2"}, 1, 0},
+    {"wide layers, gcv", {"preset", "paper", "supervise", "gcv", "features", "2x8", "enhance", "520x2"}, 0, 0},
+    {"wide joint", {"preset", "paper", "weights", "joint", "features", "3x40", "enhance", "150x3"}, 1, 1},
+    {"wide bls", {"preset", "paper", "kind", "bls", "features", "4x30", "enhance", "240x1", "lambda", "auto"}, 1, 1},
+    {"more columns than rows", {"preset", "paper", "kind", "bls", "features", "4x10", "enhance", "1500x1"}, 1, 0},
     {"joint beside", {"preset", "paper", "weights", "joint", "features", "3x8", "enhance", "30x3"}, 1, 1},
     {"bls", {"preset", "paper", "kind", "bls", "features", "4x10", "enhance", "60x1"}, 1, 1},
     {"rvfl", {"preset", "paper", "kind", "rvfl", "enhance", "80x1"}, 0, 0},
@@ -253,6 +275,19 @@ static broad_data *table(size_t first, size_t rows)
     return data;
 }
 
+/* What verify says of all rows that the model was trained on. */
+static void verify(char out[RESULT], const broad_model *model, size_t rows, const broad_comm *comm)
+{
+    broad_run_options run;
+    broad_verdict verdict = {.size = sizeof verdict};
+    broad_data *data = table(0, rows);
+    broad_run_options_init(&run);
+    run.threads = comm ? comm->rank % 2 + 1 : 1, run.comm = comm;
+    must(broad_verify(&verdict, model, data, &run));
+    snprintf(out, RESULT, "%d %zu %.6g %.20s", verdict.holds, verdict.layers, verdict.reached, verdict.reason);
+    broad_data_free(data);
+}
+
 static void train(char out[RESULT], const network_case *c, size_t threads, const broad_comm *comm)
 {
     broad_options o;
@@ -274,9 +309,10 @@ static void train(char out[RESULT], const network_case *c, size_t threads, const
     void *bytes = NULL;
     size_t count = 0;
     must(broad_model_to_memory(&bytes, &count, model, BROAD_FILE_FULL));
-    char hash[BROAD__HASH_TEXT];
+    char hash[BROAD__HASH_TEXT], verdict[RESULT] = {0};
     broad__hash_text(hash, bytes, count);
-    snprintf(out, RESULT, "%s %.17g", hash, metrics.accuracy);
+    verify(verdict, model, ROWS + (c->learn ? MORE : 0), comm);
+    snprintf(out, RESULT, "%s %.9g %.80s", hash, metrics.accuracy, verdict);
     broad_free(bytes);
     broad_metrics_clear(&metrics);
     broad_model_free(model);
@@ -292,7 +328,8 @@ static void train_job(char out[RESULT], const broad_comm *comm, const void *cont
 static void networks_have_the_bytes_of_one_process(void **state)
 {
     (void)state;
-    broad__comm_least_rows = 512;
+    broad__comm_least_rows = broad__wide_least_rows = 512;
+    broad__joint_band = 1 << 15;
     for (size_t c = 0; c < sizeof NETWORKS / sizeof *NETWORKS; c++) {
         char alone[RESULT];
         train(alone, &NETWORKS[c], 2, NULL);
@@ -380,9 +417,10 @@ static void lost_messages_end_the_call(void **state)
         {"preset", "paper", "features", "2x3", "enhance", "4x2"},
         {"preset", "paper", "supervise", "gcv", "range", "1", "features", "2x3", "enhance", "4x2"},
         {"preset", "paper", "weights", "joint", "range", "1", "features", "2x3", "enhance", "4x2"},
+        {"preset", "paper", "kind", "bls", "range", "1", "features", "2x3", "enhance", "280x1"},
     };
     broad_data *data = table(0, FEW_ROWS), *more = table(FEW_ROWS, FEW_MORE);
-    broad__comm_least_rows = 512;
+    broad__comm_least_rows = broad__wide_least_rows = 512;
     for (size_t n = 0; n < sizeof networks / sizeof *networks; n++) {
         trouble_forget(&losses);
         for (size_t seen = (size_t)-1; seen != losses.count;) {

@@ -7,6 +7,8 @@
 #include "base/watch.h"
 #include "layer/cholesky.h"
 #include "layer/joint.h"
+#include "layer/joint_sums.h"
+#include "layer/wide_sums.h"
 
 enum { OUTPUTS = 3, FEATURES = 6, KBLOCKS = 2 };
 
@@ -149,25 +151,38 @@ static const size_t sizes[][3] = {
 };
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
+/* As with many rows: in shards, and of M some rows after the other. Small M and AA' are the same in either case. */
+static int as_with_many_rows(int many, const size_t *size)
+{
+    broad__wide_least_rows = many ? 512 : 32768;
+    broad__joint_band = many ? 1 << 16 : 1 << 22;
+    return !many || (size[1] > 256 && size[0] >= 2 * (size[1] + size[2]));
+}
+
 static void sums_and_solution(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < SIZES; i++) {
-        network *n = network_open(sizes[i][0], sizes[i][1], sizes[i][2], 2);
-        broad__joint_task task = task_of(n, sizes[i][2] ? 2 : 1, 0.5);
+    for (size_t i = 0; i < 2 * SIZES; i++) {
+        const size_t *size = sizes[i % SIZES];
+        if (!as_with_many_rows(i >= SIZES, size)) continue;
+        network *n = network_open(size[0], size[1], size[2], 2);
+        broad__joint_task task = task_of(n, size[2] ? 2 : 1, 0.5);
         assert_ok(broad__joint_fit(&n->joint, &task));
-        assert_int_equal(n->joint.dual, sizes[i][0] < sizes[i][1] + sizes[i][2]);
+        assert_int_equal(n->joint.dual, size[0] < size[1] + size[2]);
         check_m(n);
         check_solution(n);
         network_close(n);
     }
+    as_with_many_rows(0, NULL);
 }
 
 /* First one piece, then the other: M and R get a border, and are as if both had been there. */
 static void a_border(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < SIZES; i++) {
+    for (size_t k = 0; k < 2 * SIZES; k++) {
+        size_t i = k % SIZES;
+        if (!as_with_many_rows(k >= SIZES, sizes[i])) continue;
         if (!sizes[i][2] || sizes[i][0] < sizes[i][1] + sizes[i][2]) continue;
         network *n = network_open(sizes[i][0], sizes[i][1], sizes[i][2], 3);
         broad__joint_task task = task_of(n, 1, 0.5);
@@ -180,12 +195,15 @@ static void a_border(void **state)
         check_solution(n);
         network_close(n);
     }
+    as_with_many_rows(0, NULL);
 }
 
 static void same_bits_for_any_number_of_threads(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < SIZES; i++) {
+    for (size_t k = 0; k < 2 * SIZES; k++) {
+        size_t i = k % SIZES;
+        if (!as_with_many_rows(k >= SIZES, sizes[i])) continue;
         static const size_t threads[] = {1, 3, 8};
         network *one = NULL;
         for (size_t t = 0; t < (HELPER_SANITIZED ? 2 : 3); t++) {
@@ -209,6 +227,7 @@ static void same_bits_for_any_number_of_threads(void **state)
         }
         network_close(one);
     }
+    as_with_many_rows(0, NULL);
 }
 
 /* A well-conditioned fit needs one pass over the rows after R is there, an ill-conditioned one more; both are exact. */

@@ -6,6 +6,7 @@
 #include "compute/pool.h"
 #include "helper.h"
 #include "layer/residual.h"
+#include "layer/wide_sums.h"
 #include "plain.h"
 #include "problem.h"
 
@@ -165,6 +166,10 @@ static void every_way_gives_the_same_bits(void **state)
     pass_ways(700, 31, 1, &r);
     pass_ways(1100, 6, 0, &r);
     pass_ways(2100, 515, 1, &r); /* wide: two panels, tiles */
+    size_t least = broad__wide_least_rows;
+    broad__wide_least_rows = 512;
+    pass_ways(1300, 515, 1, &r); /* and in shards */
+    broad__wide_least_rows = least;
 }
 
 /* Fewer rows than columns: K is kept, whatever is asked for, and the update waits no differently. */

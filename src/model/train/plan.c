@@ -87,19 +87,25 @@ static double layer_flops(const broad__sizes *s, double width)
     return nodes + s->rows * width * side + s->rows * width * columns + side * side * side / 3 + eigen;
 }
 
+double broad__plan_joint_same(const broad__sizes *s, const broad_options *o)
+{
+    enum { TRIES = 5, SEARCH_ROWS = 1000 };
+    double p = s->width, side = fmin(s->rows, p), factor = side * side * side / 3;
+    double search = s->rows < p ? factor : fmin(s->rows, SEARCH_ROWS) * p * p;
+    double leave_out = s->rows < p ? factor : fmin(s->rows, BROAD__LOO_ROWS) * p * p;
+    return leave_out + (o->lambda_auto ? TRIES : 1) * (factor + (o->lambda_auto ? search : 0));
+}
+
 /* The sums of a first layer are there already. lambda by leave-one-out takes some tries, on part of the rows; then the solution is
  * refined with all of them. */
 static double joint_flops(const broad__sizes *s, const broad_options *o)
 {
-    enum { TRIES = 5, SEARCH_ROWS = 1000, PASSES = 2 };
-    double p = s->width, side = fmin(s->rows, p), factor = side * side * side / 3;
-    double search = s->rows < p ? factor : fmin(s->rows, SEARCH_ROWS) * p * p;
-    double leave_out = s->rows < p ? factor : fmin(s->rows, BROAD__LOO_ROWS) * p * p;
+    enum { PASSES = 2 };
+    double p = s->width, side = fmin(s->rows, p);
     double nodes = 2 * s->rows * s->features * fmax(p - s->features, 0);
     int adopted = s->fitting != BROAD__FIT_AT_ONCE && s->old == 0 && s->layers == 1;
     double sums = adopted ? 0 : nodes + s->rows * p * side;
-    return sums + PASSES * (nodes + 4 * s->rows * p * s->outputs) + leave_out +
-           (o->lambda_auto ? TRIES : 1) * (factor + (o->lambda_auto ? search : 0));
+    return sums + PASSES * (nodes + 4 * s->rows * p * s->outputs) + broad__plan_joint_same(s, o);
 }
 
 /* A joint fit of a part of the rows and nodes, with a short search for lambda on fewer rows. */

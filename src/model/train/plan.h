@@ -13,6 +13,9 @@ int broad__plan_run(broad_plan *out, const broad_options *options, const broad_m
 broad__sizes broad__plan_sizes(const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
                                size_t outputs);
 
+/* Of the work of joint weights, what does not grow with the rows. */
+double broad__plan_joint_same(const broad__sizes *sizes, const broad_options *options);
+
 /* How the rows' arrays of such a run are stored, by options->memory; refused where that is impossible. The spill is
  * the caller's. */
 int broad__plan_storage(broad__storage *out, const broad_options *options, const broad_model *model, size_t rows,

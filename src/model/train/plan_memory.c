@@ -19,6 +19,7 @@
 #include "layer/joint_sums.h"
 #include "layer/search.h"
 #include "layer/supervise.h"
+#include "layer/wide_sums.h"
 #include "model/train/configure.h"
 #include "model/train/pilot.h"
 
@@ -72,7 +73,11 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, plan_
         range = 5 * side * side + 20 * side * (1 + s->outputs) + fmin(s->rows, RANGE_ROWS) * 2 * s->features;
         range += fmin(s->rows, RANGE_ROWS) * (side + 3 * fmax(s->probes, 20));
     }
-    return fmax(k + sums + system + spectral, range);
+    /* Parts of the sums of a wide layer are released before the system is factored. */
+    double parts = 0, shared = (double)broad__candidate_shared(size(s->rows), size(s->first));
+    if (shared > 0 && shared < s->first * s->first)
+        parts = (double)broad__wide_parts(broad__shard_count(size(s->rows))) * shared - side * side;
+    return fmax(k + sums + system + fmax(spectral, parts), range);
 }
 
 /* One ridge over all columns. */

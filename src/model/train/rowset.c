@@ -14,6 +14,7 @@
 #include "layer/score.h"
 #include "layer/shard_sums.h"
 #include "layer/supervise.h"
+#include "layer/wide_sums.h"
 #include "model/kind.h"
 #include "model/model_phi.h"
 #include "model/train/describe_data.h"
@@ -97,12 +98,13 @@ static size_t phi_stretch(const broad__rowset *rowset)
     return (few > threads ? few : threads) * BROAD__BLOCK_ROWS;
 }
 
-/* Whether passes over this many rows are to be shared out: of a chain, whose sums are. */
+/* Whether passes over this many rows are to be shared out: those whose sums are. */
 static int divides(const broad__rowset *rowset, size_t rows)
 {
     broad__fitting fitting = broad__fitting_of(&rowset->model->settings);
-    return rowset->divisible && (fitting == BROAD__FIT_CHAIN || fitting == BROAD__FIT_WINDOW) &&
-           broad__comm_divides(rows);
+    int chain = fitting == BROAD__FIT_CHAIN || fitting == BROAD__FIT_WINDOW;
+    if (!rowset->divisible || fitting == BROAD__FIT_STEPWISE || !broad__comm_divides(rows)) return 0;
+    return chain || broad__wide_has_shards(rows);
 }
 
 /* Rows of a part whose Z is needed here. The first part is the whole for now; with a second all ranks have all of it. */

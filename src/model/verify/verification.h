@@ -20,6 +20,10 @@ typedef struct broad__verification {
     const broad_data *data;
     broad_verdict *verdict;
     broad__pool *pool;
+    /* The passes are shared out over the ranks of the call (comm/comm.h): of Z, and of E as it changes, a rank has rows
+     * [first, end) alone, and sums are those of all. Otherwise these are all rows. */
+    int divided;
+    size_t first, end;
     size_t features;
     double *z;           /* rows x features */
     double *sqrt_weight; /* rows: root of what each row counts, which its K and E are multiplied by; NULL: 1 */

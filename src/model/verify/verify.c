@@ -29,6 +29,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "comm/comm.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
 #include "model/relevance.h"
@@ -67,9 +68,28 @@ static int open_rows(broad__verification *v)
     double *x = broad__alloc_doubles(broad__model_columns(model), 1);
     int status = v->z && v->e && x ? open_roots(v) : BROAD_NO_MEMORY;
     if (status == BROAD_OK) broad__verify_targets(v->e, v);
-    for (size_t i = 0; status == BROAD_OK && i < rows; i++) broad__verify_features(v, v->z + i * v->features, x, i);
+    for (size_t i = v->first; status == BROAD_OK && i < v->end; i++)
+        broad__verify_features(v, v->z + i * v->features, x, i);
     broad__free(x);
     return status;
+}
+
+/* Fits that are followed layer by layer, and layers with more columns than rows, take all rows of K at a time. */
+static int divides(const broad__verification *v)
+{
+    const broad_model *model = v->model;
+    broad__fitting fitting = broad__fitting_of(&model->settings);
+    if (fitting == BROAD__FIT_STEPWISE || fitting == BROAD__FIT_WINDOW) return 0;
+    for (size_t j = 0; j < model->layer_count; j++)
+        if (model->layers[j].certificate.rows < model->layers[j].width) return 0;
+    return broad__comm_divides(v->data->rows);
+}
+
+static void deal_out(broad__verification *v)
+{
+    v->end = v->data->rows;
+    v->divided = divides(v);
+    if (v->divided) broad__comm_own_rows(&v->first, &v->end, v->data->rows);
 }
 
 static int check_fitting(broad__verification *v, double *norm, int *out_holds)
@@ -174,6 +194,7 @@ int broad__verify(broad_verdict *out, const broad_model *model, const broad_data
     memset(out, 0, sizeof *out);
     note_stored(out, model);
     int holds = 0, status = check_shape(model, data);
+    deal_out(&v);
     if (status == BROAD_OK) status = broad__pool_open(&v.pool, threads);
     if (status == BROAD_OK) status = broad__verify_rows(&v, &holds);
     if (status == BROAD_OK && holds) holds = broad__verify_scaling(&v);

@@ -30,6 +30,7 @@ typedef struct layer_pass {
     double *areas; /* block of K | sums | K'E_j | column norms | K'K */
 } layer_pass;
 
+/* Blocks of this rank's rows. */
 static size_t blocks_of(size_t rows) { return (rows + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS; }
 
 /* Adds one row's leave-one-out square; row is a row of K and is used up. */
@@ -53,8 +54,8 @@ static void pass_block(void *context, size_t block, size_t worker)
     broad__verification *v = pass->v;
     const broad__device *reference = broad__device_reference();
     const broad__layer *layer = pass->layer;
-    size_t p = layer->width, c = v->model->outputs, first = block * BROAD__BLOCK_ROWS;
-    size_t n = v->data->rows - first < BROAD__BLOCK_ROWS ? v->data->rows - first : BROAD__BLOCK_ROWS;
+    size_t p = layer->width, c = v->model->outputs, first = v->first + block * BROAD__BLOCK_ROWS;
+    size_t n = v->end - first < BROAD__BLOCK_ROWS ? v->end - first : BROAD__BLOCK_ROWS;
     double *k = pass->areas + worker * pass->each, *sums = k + BROAD__BLOCK_ROWS * p;
     double *gradient = sums + SUMS, *columns = gradient + p * c, *gram = columns + p;
     double *e = v->e + first * c;
@@ -86,11 +87,11 @@ static int run_pass(layer_pass *pass)
     pass->areas = broad__alloc_doubles(workers, pass->each);
     if (!pass->areas) return BROAD_NO_MEMORY;
     broad__watch_part(v->verdict->layers, 1, v->model->layer_count);
-    int status = broad__pool_run_watched(v->pool, blocks_of(v->data->rows), pass_block, pass);
+    int status = broad__pool_run_watched(v->pool, blocks_of(v->end - v->first), pass_block, pass);
     if (status < 0) return status;
     for (size_t w = 1; w < workers; w++)
         for (size_t i = 0; i < sums; i++) pass->areas[lead + i] += pass->areas[w * pass->each + lead + i];
-    return BROAD_OK;
+    return broad__verify_add(v, pass->areas + lead, sums);
 }
 
 static double columns_square(const layer_pass *pass)
@@ -219,21 +220,26 @@ static int operator_norm(broad__finding *out, const broad__verification *v, cons
     return status;
 }
 
-/* Largest part of an output's square that remains after the layer. */
-static double worst_output(const layer_pass *pass, const double *e_before)
+/* Largest part of an output's square that remains after the layer. e_before: of its first row. */
+static int worst_output(double *out, const layer_pass *pass, const double *e_before)
 {
-    size_t c = pass->v->model->outputs, rows = pass->layer->certificate.rows;
-    const double *e_after = pass->v->e + pass->layer->certificate.first_row * c;
+    const broad__certificate *record = &pass->layer->certificate;
+    size_t c = pass->v->model->outputs, first, end;
     double worst = 0;
+    broad__verify_own(&first, &end, pass->v, record->first_row, record->rows);
     for (size_t q = 0; q < c; q++) {
-        double before = 0, after = 0;
-        for (size_t i = 0; i < rows; i++) {
-            before += e_before[i * c + q] * e_before[i * c + q];
-            after += e_after[i * c + q] * e_after[i * c + q];
+        double square[2] = {0}; /* before and after */
+        for (size_t i = first; i < end; i++) {
+            double before = e_before[(i - record->first_row) * c + q], after = pass->v->e[i * c + q];
+            square[0] += before * before;
+            square[1] += after * after;
         }
-        if (before > 0) worst = fmax(worst, after / before);
+        int status = broad__verify_add(pass->v, square, 2);
+        if (status < 0) return status;
+        if (square[0] > 0) worst = fmax(worst, square[1] / square[0]);
     }
-    return worst;
+    *out = worst;
+    return BROAD_OK;
 }
 
 static int tested_again(broad__finding *out, layer_pass *pass, const double *e_before)
@@ -250,7 +256,7 @@ static int tested_again(broad__finding *out, layer_pass *pass, const double *e_b
     case BROAD_SUPERVISE_OPERATOR: return operator_norm(out, pass->v, pass->layer);
     case BROAD_SUPERVISE_RESIDUAL:
     case BROAD_SUPERVISE_NONE: out->tested = out->after / out->before; break;
-    case BROAD_SUPERVISE_OUTPUT: out->tested = worst_output(pass, e_before); break;
+    case BROAD_SUPERVISE_OUTPUT: status = worst_output(&out->tested, pass, e_before); break;
     case BROAD_SUPERVISE_GCV: return BROAD_OK; /* what it tests is there: verify_score.h */
     }
     out->min = out->max = out->tested;

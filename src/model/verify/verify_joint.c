@@ -19,7 +19,8 @@ typedef struct equation_pass {
     const broad__solution *s;
     const broad__layer *layer;
     const double *w;
-    int gradient; /* K'E is wanted, else E -= K w and the squares of K's columns */
+    int gradient;      /* K'E is wanted, else E -= K w and the squares of K's columns */
+    size_t first, end; /* rows of this rank */
     size_t each;
     double *areas; /* block of K | sums: p x outputs, of which squares take p */
 } equation_pass;
@@ -27,13 +28,12 @@ typedef struct equation_pass {
 static void equation_block(void *context, size_t block, size_t worker)
 {
     equation_pass *pass = context;
-    const broad__solution *s = pass->s;
     const broad__device *reference = broad__device_reference();
-    size_t p = pass->layer->width, c = pass->v->model->outputs, first = block * BROAD__BLOCK_ROWS;
-    size_t n = s->rows - first < BROAD__BLOCK_ROWS ? s->rows - first : BROAD__BLOCK_ROWS;
+    size_t p = pass->layer->width, c = pass->v->model->outputs, first = pass->first + block * BROAD__BLOCK_ROWS;
+    size_t n = pass->end - first < BROAD__BLOCK_ROWS ? pass->end - first : BROAD__BLOCK_ROWS;
     double *k = pass->areas + worker * pass->each, *sums = k + BROAD__BLOCK_ROWS * p;
-    double *e = pass->v->e + (s->from + first) * c;
-    for (size_t i = 0; i < n; i++) broad__verify_row(pass->v, k + i * p, pass->layer, s->from + first + i);
+    double *e = pass->v->e + first * c;
+    for (size_t i = 0; i < n; i++) broad__verify_row(pass->v, k + i * p, pass->layer, first + i);
     if (pass->gradient) {
         reference->cross(sums, c, k, p, p, e, c, c, n);
         return;
@@ -49,13 +49,14 @@ static int equation_run(double *out, equation_pass *pass, size_t count)
     pass->each = lead + p * pass->v->model->outputs;
     pass->areas = broad__alloc_doubles(workers, pass->each);
     if (!pass->areas) return BROAD_NO_MEMORY;
-    size_t blocks = (pass->s->rows + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS;
+    broad__verify_own(&pass->first, &pass->end, pass->v, pass->s->from, pass->s->rows);
+    size_t blocks = (pass->end - pass->first + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS;
     int status = broad__pool_run_watched(pass->v->pool, blocks, equation_block, pass);
     memset(out, 0, count * sizeof(double));
     for (size_t w = 0; w < workers; w++)
         for (size_t i = 0; i < count; i++) out[i] += pass->areas[w * pass->each + lead + i];
     broad__free(pass->areas);
-    return status;
+    return status == BROAD_OK ? broad__verify_add(pass->v, out, count) : status;
 }
 
 static const double *weights_of(const broad__solution *s, const broad__layer *layer)
@@ -128,17 +129,16 @@ static int layer_gradient(broad__solution *s, const broad__verification *v, size
 int broad__verify_solution(broad__solution *s, broad__verification *v)
 {
     const broad_model *model = v->model;
-    size_t width = 0, count = s->rows * model->outputs;
-    const double *e = v->e + s->from * model->outputs;
+    size_t width = 0;
     for (size_t j = 0; j < s->last; j++) width += model->layers[j].width;
     double *columns = broad__alloc_doubles(width, 1);
     if (!columns) return BROAD_NO_MEMORY;
     sizes older, size = {0};
     broad__verify_targets(v->e, v);
     int status = take_off(&older, columns, s, v, 0, s->first);
-    double before = broad__verify_norm(e, count);
+    double before = broad__verify_norm_rows(v, s->from, s->rows);
     if (status == BROAD_OK) status = take_off(&size, columns, s, v, s->first, s->last);
-    s->after = broad__verify_norm(e, count);
+    s->after = broad__verify_norm_rows(v, s->from, s->rows);
     s->gradient = 0;
     v->drift = fmax(v->drift, BROAD__ROUNDING * (sqrt(older.k * older.w) + sqrt(size.k * size.w)));
     allowance granted = allow(s, v, size, before);
@@ -174,7 +174,7 @@ int broad__verify_at_once(broad__verification *v, double *out_norm, int *out_hol
     const broad__certificate *record = &model->layers[0].certificate;
     broad__solution s = {.last = model->layer_count, .from = record->first_row, .rows = record->rows};
     s.lambda = record->lambda;
-    broad__finding f = {.before = broad__verify_norm(v->e + s.from * model->outputs, s.rows * model->outputs)};
+    broad__finding f = {.before = broad__verify_norm_rows(v, s.from, s.rows)};
     *out_holds = same_records(v);
     for (size_t j = 0; *out_holds && j < model->layer_count; j++) *out_holds = broad__verify_record(v, j, f.before);
     if (!*out_holds) return BROAD_OK;

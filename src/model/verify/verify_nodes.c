@@ -3,6 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/watch.h"
+#include "comm/comm.h"
 #include "compute/device.h"
 #include "model/verify/verify_scale.h"
 
@@ -98,10 +103,35 @@ double broad__verify_norm(const double *e, size_t count)
     return sqrt(sum);
 }
 
+void broad__verify_own(size_t *out_first, size_t *out_end, const broad__verification *v, size_t from, size_t rows)
+{
+    *out_first = broad__max(from, v->first);
+    *out_end = broad__max(broad__min(from + rows, v->end), *out_first);
+}
+
+int broad__verify_add(const broad__verification *v, double *sums, size_t count)
+{
+    if (!v->divided) return BROAD_OK;
+    double *scratch = broad__alloc_doubles(count, 1);
+    if (!scratch) return BROAD_NO_MEMORY;
+    int asked = broad__comm_most(broad__watch_asked()), status = broad__comm_add(sums, scratch, count);
+    broad__watch_agreed(asked);
+    broad__free(scratch);
+    return broad__watch_check(status);
+}
+
+double broad__verify_norm_rows(const broad__verification *v, size_t from, size_t rows)
+{
+    size_t outputs = v->model->outputs, first, end;
+    if (!v->divided) return broad__verify_norm(v->e + from * outputs, rows * outputs);
+    broad__verify_own(&first, &end, v, from, rows);
+    double square = broad__verify_dot(v->e + first * outputs, v->e + first * outputs, (end - first) * outputs);
+    return broad__verify_add(v, &square, 1) == BROAD_OK ? sqrt(square) : NAN; /* the call fails at its end */
+}
+
 double broad__verify_norm_of(const broad__verification *v, const broad__certificate *c)
 {
-    size_t outputs = v->model->outputs;
-    return broad__verify_norm(v->e + c->first_row * outputs, c->rows * outputs);
+    return broad__verify_norm_rows(v, c->first_row, c->rows);
 }
 
 /* Where the leverage is near one, the residual and what it is divided by are both small differences of larger numbers.

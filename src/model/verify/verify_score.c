@@ -193,12 +193,12 @@ static void shift_block(void *context, size_t block, size_t worker)
     broad__device_reference()->apply(s->probes->u + first * columns, columns, -1.0, k, p, n, s->w, columns, p, columns);
 }
 
-/* Calls job for the blocks of the rows [from, end). */
+/* Calls job for the blocks of the rows [from, end), as far as they are this rank's. */
 static int run_blocks(layer_step *s, size_t from, size_t end, broad__job job)
 {
-    s->from = from;
-    s->end = end;
-    return broad__pool_run_watched(s->v->pool, (end - from + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, job, s);
+    broad__verify_own(&s->from, &s->end, s->v, from, end - from);
+    size_t blocks = (s->end - s->from + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS;
+    return broad__pool_run_watched(s->v->pool, blocks, job, s);
 }
 
 /* b (n x columns) <- (a + lambda I)^-1 b; a is used up. */
@@ -222,6 +222,8 @@ static int weights_primal(layer_step *s)
     if (status < 0) return status;
     for (size_t w = 1; w < broad__pool_threads(s->v->pool); w++)
         for (size_t i = 0; i < sums; i++) gram[i] += s->areas[w * s->each + lead + i];
+    status = broad__verify_add(s->v, gram, sums);
+    if (status < 0) return status;
     solve(cross, gram, p, s);
     memcpy(s->w, cross, p * columns_of(s->probes) * sizeof *s->w);
     return BROAD_OK;
@@ -310,13 +312,15 @@ static double mean_weight(const broad__verification *v, const broad__certificate
 static double degrees(size_t *out_signs, const broad__verify_probes *probes, const broad__verification *v,
                       const broad__certificate *c)
 {
-    size_t units = 0, signs = 0, columns = columns_of(probes), end = c->first_row + c->rows;
-    columns_until(&units, &signs, probes, v->model, end);
+    size_t units = 0, signs = 0, columns = columns_of(probes), first, end;
+    columns_until(&units, &signs, probes, v->model, c->first_row + c->rows);
     *out_signs = signs;
     size_t from = signs ? probes->units : 0, to = signs ? from + signs : units;
     double inner = 0;
-    for (size_t i = c->first_row; i < end; i++)
+    broad__verify_own(&first, &end, v, c->first_row, c->rows);
+    for (size_t i = first; i < end; i++)
         for (size_t k = from; k < to; k++) inner += probes->u[i * columns + k] * probes->u_first[i * columns + k];
+    if (broad__verify_add(v, &inner, 1) < 0) return (double)NAN; /* the call fails at its end */
     return fmax(rows_counted(v, c) - (signs ? inner / (double)signs : inner) / mean_weight(v, c), 0);
 }
 
