@@ -285,7 +285,7 @@ static int replace_close(int *out_held, broad__replacement *replacement)
 }
 
 typedef struct looking {
-    broad__replaced look; /* NULL: nobody looks */
+    broad__replaced look; /* NULL: it is not looked at */
     void *context;
 } looking;
 

@@ -52,8 +52,8 @@ int broad__replace_commit(broad__replacement *replacement); /* also frees it, on
 int broad__replace_commit_among_many(broad__replacement *replacement);
 /* The same without waiting for the disk, for what can be recomputed: after a loss of power the file may be damaged. */
 int broad__replace_commit_unsynced(broad__replacement *replacement);
-/* As broad__replace_commit(), but what was in the place until then is shown to `look` before it is removed: the file that
- * was there last, whoever put it there, if the file system can exchange two files in one step. A failure of `look`
+/* As broad__replace_commit(), but what was in the place until then is shown to `look` before it is removed: where the file
+ * system can exchange two files in one step, also a file that another program has just put there. A failure of `look`
  * leaves it in its place. */
 typedef int (*broad__replaced)(void *context, const char *path);
 int broad__replace_commit_looking(broad__replacement *replacement, broad__replaced look, void *context);

@@ -774,7 +774,7 @@ class ByHand(unittest.TestCase):
         for name, expected in (("versions/000003.broad", other), ("model.broad", s.folder + "/versions/000002.broad")):
             with open(s.folder + "/" + name, "rb") as ours, open(expected, "rb") as theirs:
                 self.assertEqual(ours.read(), theirs.read(), name)
-        time.sleep(2.5)  # longer than a file is left alone: nobody takes it again
+        time.sleep(2.5)  # longer than a file is left alone: it is not taken again
         self.assertEqual(len(s.get("versions")["versions"]), 3)
 
 
