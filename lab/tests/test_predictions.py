@@ -43,7 +43,7 @@ class Predictions(unittest.TestCase):
                 self.assertTrue(one["as_plain"], name)
                 self.assertGreater(one["other_scores"], 0, name)  # otherwise it is not what it is called
             self.assertLess(max(one["scores"], one["more"]), 1e-12, name)
-        self.assertIn("| fused ", predictions.make_machines(found))
+        self.assertIn(" fused |", predictions.make_machines(found))
 
 
 if __name__ == "__main__":
