@@ -15,8 +15,8 @@ REASONS = (
     ("memory", "an allocation that was not made to fail at this place",
      re.compile(r"NO_MEMORY|_alloc|broad__grow\(|broad__reserve\(|broad__copy_|fail_memory|malloc|_init\(&|strdup|ENOMEM"), None),
     ("system", "a call of the system or of a library that does not fail when asked to",
-     re.compile(r"errno|pthread_|mmap|munmap|fstat|\bstat\(|lseek|ftruncate|fcntl|open\(|close\(|pread|\bread\(|write\(|readlink|realpath|mkdir|"
-                r"getenv|dlopen|dlsym|BROAD_IO|CANNOT_WRITE|setjmp|inflate|deflate|png_|jpeg_|TIFF|WebP|heif|exif_|json_"), None),
+     re.compile(r"errno|pthread_|\b(m?unmap|mmap|f?stat|fstatat|lseek|ftruncate|fcntl|f?open|openat|f?close|p?read|write|readlink|realpath|mkdir|"
+                r"getenv|dlopen|dlsym|dladdr)\(|BROAD_IO|CANNOT_WRITE|setjmp|inflate|deflate|png_|jpeg_|TIFF|WebP|heif|exif_|json_"), None),
     ("passed on", "the failure of another function, passed on to the caller",
      re.compile(r"status|cleanup|BROAD_OK|< 0\)|failed|BROAD_INTERRUPTED|broad__fail"), None),
 )

@@ -1,4 +1,5 @@
-"""The same rows by the same models in every way that there is: the tool, C, Python, JavaScript, exported C, ONNX Runtime."""
+"""The same rows by the same models in every way that there is: the tool, C, Python, JavaScript, exported C, ONNX Runtime; and by the library on
+other machines, models of earlier versions among them."""
 import base64
 import csv
 import json
@@ -8,7 +9,7 @@ import random
 import shutil
 import subprocess
 
-from bench import exports
+from bench import exports, machines
 from bench.images.report import table
 from bench.marks import paragraphs
 from bench.tool import Failure
@@ -20,6 +21,10 @@ WAYS = {"auto": [], "chain": ["--preset", "chain"], "bls": ["--kind", "bls"], "r
         "brls": ["--kind", "brls"], "paper": ["--preset", "paper", "--enhance", "20x5"]}
 PAPER = "paper"
 EXACT = ["C", "Python"]
+# The models that people have, and the tables beside them; those of photos are given rows that are drawn.
+GOLDEN = {version: ROOT / "tests" / "store" / f"golden-{version}" for version in ("0.1", "0.2")}
+TABLES = ("mixed.csv", "values.csv", "classes.csv", "numbers.csv")
+MACHINES = ["x86-64, AVX2", "x86-64, SSE2", *machines.CROSS]
 WANTED = [*EXACT, "JavaScript", "exported C, x86-64", "ONNX Runtime"]
 
 PYTHON = """
@@ -91,13 +96,7 @@ class Case:
         self.expected = exports.predicted(bench.tool, self.model, self.new, self.info)
 
     def inputs(self):
-        """Rows as the network has them: of a category one number for each level."""
-        for row in exports.rows(self.info, self.new):
-            out = []
-            for value, (_, levels, _) in zip(row, exports.columns(self.info)):
-                out += [value] if levels is None else [
-                    float(level == ("(missing)" if value != value else levels[int(value)])) for level in levels]
-            yield out
+        return expanded(self.info, exports.rows(self.info, self.new))
 
 
 class Bench:
@@ -170,6 +169,86 @@ def measure(bench, say):
             one["more"] = None if out["more"] is None else one["more"]
         found["ways"][name] = one
         say(f"{name}: {one}")
+    found["golden"] = measure_machines(bench.tool, bench.folder, say)
+    return found
+
+
+# ---- machines ---------------------------------------------------------------------------------------------------------------
+
+
+def expanded(info, given):
+    """Rows as the network has them: of a category one number for each level."""
+    for row in given:
+        out = []
+        for value, (_, levels, _) in zip(row, exports.columns(info)):
+            out += [value] if levels is None else [
+                float(level == ("(missing)" if value != value else levels[int(value)])) for level in levels]
+        yield out
+
+
+def table_of(info, folder):
+    """The one in the folder that has the model's columns; None for photos."""
+    names = {name for name, _, _ in exports.columns(info)}
+    for path in (folder / name for name in TABLES):
+        if path.exists() and names <= set(path.read_text(encoding="utf-8").split("\n", maxsplit=1)[0].split(",")):
+            return path
+    return None
+
+
+def golden(tool):
+    """(name, model, rows, outputs, what the version that wrote it predicted or None) of every golden model."""
+    for version, folder in GOLDEN.items():
+        for model in sorted(folder.glob("*.broad")):
+            info = json.loads(run([tool, "info", model, "--json"]))
+            table, draw = table_of(info, folder), random.Random(3)
+            rows = list(expanded(info, exports.rows(info, table))) if table else [[draw.gauss(0, 1) for _ in info["inputs"]] for _ in range(20)]
+            wrote = written(info, folder / f"{model.stem}.predicted.csv") if table else None
+            yield f"{version}/{model.stem}", model, rows, len(info["outputs"]), wrote
+
+
+def written(info, path):
+    """The numbers of a file of predictions, in the order of predict_bits."""
+    with open(path, newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    names = info["outputs"]
+    if info["task"] == "classify":
+        wanted = [f"score_{name}" for name in names] + [f"proba_{name}" for name in names]
+    else:
+        wanted = names + [f"{name}_{end}" for name in names for end in ("low", "high")]
+    return [[float(line[name]) for name in wanted if name in line] for line in lines]
+
+
+def compare_machine(found, bits, expected, outputs):
+    """Adds one model: rows of which a score, or what follows from the scores, has other bits, and the largest differences."""
+    other, same = machines.numbers(bits), machines.numbers(expected)
+    found["rows"] += len(bits)
+    found["other_scores"] += sum(a[:outputs] != b[:outputs] for a, b in zip(bits, expected, strict=True))
+    found["other_more"] += sum(a[outputs:] != b[outputs:] for a, b in zip(bits, expected, strict=True))
+    found["scores"] = max(found["scores"], exports.difference([row[:outputs] for row in other], [row[:outputs] for row in same]))
+    found["more"] = max(found["more"], exports.difference([row[outputs:] for row in other], [row[outputs:] for row in same]))
+
+
+def measure_machines(tool, folder, say, only=None):
+    """Golden models on every machine against what their version wrote; those without fused multiply-add also against one another."""
+    there = machines.Machines(folder, pathlib.Path(tool).resolve().parent)
+    names = [name for name in there.names() if only is None or name in only]
+    if not names or not machines.fuses(names[0]):
+        raise Failure("this processor has no fused multiply-add, with which the golden models were made: nothing can be compared")
+    models = [(*one, there.bits(names[0], one[1], one[2])) for one in golden(tool)]
+    for label, _, _, _, wrote, bits in models:
+        if wrote is not None and machines.numbers(bits) != wrote:
+            raise Failure(f"{label}: {names[0]} does not predict what the version that wrote it did")
+    found, plain = {}, {}
+    for name in names:
+        one = found[name] = {"fused": machines.fuses(name), "models": len(models), "rows": 0, "other_scores": 0, "other_more": 0, "scores": 0.0,
+                             "more": 0.0, "as_plain": None}
+        for label, model, rows, outputs, _, expected in models:
+            bits = there.bits(name, model, rows)
+            compare_machine(one, bits, expected, outputs)
+            if not one["fused"]:
+                scores = [row[:outputs] for row in bits]
+                one["as_plain"] = scores == plain.setdefault(label, scores) and one["as_plain"] is not False
+        say(f"{name}: {one}")
     return found
 
 
@@ -187,12 +266,25 @@ def make(found):
     return "\n".join([*paragraphs(first), "", *table(["", "other labels", "scores, values", "probabilities, intervals", "preset paper"], rows)]) + "\n"
 
 
+def make_machines(found):
+    every = list(found["golden"].values())
+    agree = all(not one["other_scores"] if one["fused"] else one["as_plain"] for one in every)
+    first = (f"{every[0]['models']} models that 0.1 and 0.2 have written, {every[0]['rows']:,} rows: how many come out with other bits than on x86-64 with AVX-512 "
+             "or AVX2, and the largest difference, relative for numbers above 1. Where a multiplication and an addition are fused, they are rounded once, "
+             "otherwise twice" + ("; all machines of one sort give the same scores, bit by bit." if agree else "."))
+    rows = [[name, "fused" if one["fused"] else "rounded twice", f"{one['other_scores']:,}", text_of(one["scores"]), f"{one['other_more']:,}", text_of(one["more"])]
+            for name, one in found["golden"].items()]
+    return "\n".join([*paragraphs(first), "", *table(["machine", "multiply-add", "other scores, values", "difference", "other probabilities, intervals",
+                                                      "difference"], rows)]) + "\n"
+
+
 def parts(found):
-    return {"docs/export.md": {"predictions": make(found)}}
+    return {"docs/export.md": {"predictions": make(found), "machines": make_machines(found)}}
 
 
 def whole(found):
-    missing = [name for name in WANTED if name not in found["ways"]]
+    missing = [name for name in WANTED if name not in found["ways"]] + [name for name in MACHINES if name not in found["golden"]]
     wrong = [name for name in EXACT if name in found["ways"] and (found["ways"][name]["scores"] or found["ways"][name]["more"])]
+    wrong += [name for name, one in found["golden"].items() if (one["other_scores"] if one["fused"] else not one["as_plain"])]
     if missing or wrong:
         raise Failure(f"no whole run: without {', '.join(missing) or 'nothing'}, other bits by {', '.join(wrong) or 'none'}")

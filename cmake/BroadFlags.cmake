@@ -3,6 +3,10 @@
 add_library(broad_flags INTERFACE)
 target_compile_definitions(broad_flags INTERFACE _GNU_SOURCE)
 target_compile_options(broad_flags INTERFACE -ffp-contract=off -fno-math-errno)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^s390")
+    # There gcc computes floats as doubles, as C11 allows: other bits, and no vectors of floats.
+    target_compile_options(broad_flags INTERFACE -fexcess-precision=fast)
+endif()
 # Nothing that is installed knows where it was built.
 target_compile_options(broad_flags INTERFACE $<$<CONFIG:RelWithDebInfo>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.>)
 

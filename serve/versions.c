@@ -126,61 +126,6 @@ static int judge_again(serve_server *server, const serve_model *model)
     return status;
 }
 
-/* ---- from one model to another ---- */
-
-static int write_model(serve_server *server, int64_t version)
-{
-    char from[PATH_MAX], to[PATH_MAX];
-    int status = serve_project_model_path(from, &server->project, version);
-    if (!status) status = serve_project_path(to, &server->project, "model.broad");
-    if (!status) status = cli_copy_file(to, from);
-    return status ? status : set_number(server, "written", version);
-}
-
-static void tell(serve_server *server, int64_t version)
-{
-    json_t *data = json_object();
-    cli_json_put(data, "version", json_integer(version));
-    serve_events_post(&server->events, "model", data);
-}
-
-/* The model is taken over. In the database, then in use, then in model.broad. */
-static int switch_to(serve_server *server, serve_model *model)
-{
-    serve_database *database = &server->project.database;
-    int64_t version = model->version;
-    int status = serve_database_begin(database);
-    if (!status) {
-        status = judge_again(server, model);
-        if (!status) status = set_number(server, "version", version);
-        status = serve_database_end(database, status);
-    }
-    if (status) {
-        serve_model_drop(model);
-        return status;
-    }
-    serve_server_use(server, model);
-    if (server->queue) serve_queue_again(server->queue);
-    tell(server, version);
-    return write_model(server, version);
-}
-
-static int load_version(serve_model **out, serve_server *server, int64_t version)
-{
-    char path[PATH_MAX];
-    int status = serve_project_model_path(path, &server->project, version);
-    if (!status && access(path, F_OK))
-        status = cli_fail(BROAD_NO_INPUT, "there is no version %lld", (long long)version);
-    return status ? status : serve_model_load(out, path, version, lineage_of(server, version));
-}
-
-int serve_version_use(serve_server *server, int64_t version)
-{
-    serve_model *model = NULL;
-    int status = load_version(&model, server, version);
-    return status ? status : switch_to(server, model);
-}
-
 /* ---- new versions ---- */
 
 static int keep_learned(serve_server *server, int64_t version, int64_t parent, const serve_candidate *candidate)
@@ -214,7 +159,8 @@ static int keep_row(int64_t *out, serve_server *server, const serve_candidate *c
     return status ? status : keep_learned(server, *out, parent, candidate);
 }
 
-int serve_version_add(int64_t *out, serve_server *server, const serve_candidate *candidate)
+/* As a version that is not in use. */
+static int keep_version(int64_t *out, serve_server *server, const serve_candidate *candidate)
 {
     serve_database *database = &server->project.database;
     serve_model *probe = NULL;
@@ -227,7 +173,93 @@ int serve_version_add(int64_t *out, serve_server *server, const serve_candidate 
     status = keep_row(out, server, candidate, rows);
     if (!status) status = serve_project_model_path(path, &server->project, *out);
     if (!status) status = cli_copy_file(path, candidate->file);
-    status = serve_database_end(database, status);
+    return serve_database_end(database, status);
+}
+
+/* ---- from one model to another ---- */
+
+static void tell(serve_server *server, int64_t version)
+{
+    json_t *data = json_object();
+    cli_json_put(data, "version", json_integer(version));
+    serve_events_post(&server->events, "model", data);
+}
+
+/* What model.broad was until now. Where another program has put a model there since the server looked last, it becomes a
+ * version too, and the pages are told; what the server could not use anyway is not kept. */
+static int keep_other(void *context, const char *path)
+{
+    serve_server *server = context;
+    const serve_candidate candidate = {.file = path, .kind = "given"};
+    serve_model *probe = NULL;
+    char hash[BROAD__HASH_TEXT];
+    int64_t known = 0, version = 0;
+    int status = broad__file_hash(hash, path);
+    if (!status)
+        status =
+            serve_number(&known, &server->project.database, "SELECT count(*) FROM versions WHERE hash=?", "t", hash);
+    if (status || known) return status;
+    status = serve_model_load(&probe, path, 0, 0);
+    serve_model_drop(probe);
+    if (status) return status == BROAD_NO_MEMORY ? status : BROAD_OK;
+    status = keep_version(&version, server, &candidate);
+    if (status) return status;
+    cli_fail(BROAD_FAILED, "another program has replaced model.broad meanwhile; its model is kept as version %lld",
+             (long long)version);
+    serve_server_trouble(server);
+    return BROAD_OK;
+}
+
+static int write_model(serve_server *server, int64_t version)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    int status = serve_project_model_path(from, &server->project, version);
+    if (!status) status = serve_project_path(to, &server->project, "model.broad");
+    if (!status) status = cli_replace_file(to, from, keep_other, server);
+    return status ? status : set_number(server, "written", version);
+}
+
+/* The model is taken over. In the database, then in use, then in model.broad. */
+static int switch_to(serve_server *server, serve_model *model)
+{
+    serve_database *database = &server->project.database;
+    int64_t version = model->version;
+    int status = serve_database_begin(database);
+    if (!status) {
+        status = judge_again(server, model);
+        if (!status) status = set_number(server, "version", version);
+        status = serve_database_end(database, status);
+    }
+    if (status) {
+        serve_model_drop(model);
+        return status;
+    }
+    serve_server_use(server, model);
+    if (server->queue) serve_queue_again(server->queue);
+    status = write_model(server, version);
+    tell(server, version); /* after it: there may be one version more */
+    return status;
+}
+
+static int load_version(serve_model **out, serve_server *server, int64_t version)
+{
+    char path[PATH_MAX];
+    int status = serve_project_model_path(path, &server->project, version);
+    if (!status && access(path, F_OK))
+        status = cli_fail(BROAD_NO_INPUT, "there is no version %lld", (long long)version);
+    return status ? status : serve_model_load(out, path, version, lineage_of(server, version));
+}
+
+int serve_version_use(serve_server *server, int64_t version)
+{
+    serve_model *model = NULL;
+    int status = load_version(&model, server, version);
+    return status ? status : switch_to(server, model);
+}
+
+int serve_version_add(int64_t *out, serve_server *server, const serve_candidate *candidate)
+{
+    int status = keep_version(out, server, candidate);
     return status ? status : serve_version_use(server, *out);
 }
 

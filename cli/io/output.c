@@ -122,7 +122,7 @@ int cli_write_new(const char *path, const void *bytes, size_t count)
     return failed ? cli_fail(BROAD_IO, "%s: cannot be written: %s", path, strerror(reason)) : BROAD_OK;
 }
 
-int cli_copy_file(const char *to, const char *from)
+int cli_replace_file(const char *to, const char *from, broad__replaced look, void *context)
 {
     broad__mapping mapping;
     broad__replacement place;
@@ -130,10 +130,12 @@ int cli_copy_file(const char *to, const char *from)
     if (status) return status;
     status = broad__replace_begin(&place, to);
     if (!status) status = broad__replace_write(&place, mapping.bytes, mapping.count);
-    if (!status) status = broad__replace_commit(&place);
+    if (!status) status = look ? broad__replace_commit_looking(&place, look, context) : broad__replace_commit(&place);
     broad__file_unmap(&mapping);
     return status;
 }
+
+int cli_copy_file(const char *to, const char *from) { return cli_replace_file(to, from, NULL, NULL); }
 
 int cli_move_file(const char *from, const char *to)
 {

@@ -28,6 +28,8 @@ void cli_output_abandon(cli_output *output);
 int cli_write_new(const char *path, const void *bytes, size_t count);
 
 int cli_copy_file(const char *to, const char *from); /* appears complete or not at all; replaces what is there */
+/* The same; what it replaces is shown to `look` before it is gone (broad__replace_commit_looking()). */
+int cli_replace_file(const char *to, const char *from, broad__replaced look, void *context);
 int cli_move_file(const char *from, const char *to); /* within a file system; replaces what is there */
 /* Two files change places, in one step where the system can; one that is not there leaves its place to the other. */
 int cli_exchange_files(const char *one, const char *other);

@@ -16,13 +16,15 @@ const require = createRequire(path.join(path.resolve(work, ".."), "x.js"));
 const { chromium } = require("playwright-core");
 const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const CHROMIUM = process.env.CHROMIUM || "/usr/bin/chromium";
-const complaints = [];
+const complaints = [], running = new Set(); /* running: servers */
 
 /* ---- a server and a browser ---- */
 
 async function serve(name, port, ...words) {
     const process_ = spawn(broad, ["serve", path.join(work, name), "--port", String(port), "--no-browser", ...words]);
     let said = "";
+    running.add(process_);
+    process_.on("exit", () => running.delete(process_));
     process_.stdout.on("data", (part) => { said += part; });
     process_.stderr.on("data", (part) => { said += part; });
     for (let i = 0; i < 400 && !said.includes("Ctrl-C"); i++) await new Promise((done) => setTimeout(done, 25));
@@ -470,7 +472,6 @@ try {
     console.log("the page does all of it");
 } finally {
     await browser.close();
-    await drawn.end();
-    await nothing.end();
+    for (const server of running) server.kill("SIGTERM"); /* also those of a part that has failed */
     await tileServer.end();
 }

@@ -1,4 +1,4 @@
-"""The same rows by the same models in C, Python, JavaScript and exported C: equal bits, or nearly so."""
+"""The same rows by the same models in C, Python, JavaScript and exported C: equal bits, or nearly so; golden models on every machine."""
 import os
 import pathlib
 import subprocess
@@ -23,12 +23,27 @@ class Predictions(unittest.TestCase):
             predictions.WAYS = {way: predictions.WAYS[way] for way in ("chain", "rvfl", "paper")}
             bench.ways = lambda ways=bench.ways(): {name: way for name, way in ways.items() if "bit" not in name and "endian" not in name}
             found = predictions.measure(bench, print)
+        self.check_machines(found)
         self.assertEqual(found["models"], 6)
         for name, one in found["ways"].items():
             self.assertEqual(one["labels"], 0, name)
             self.assertLess(max(one["scores"], one["more"] or 0), 1e-300 if name in predictions.EXACT else 1e-12, name)
             self.assertLess(one["paper"], 1e-300 if name in predictions.EXACT else 1e-9, name)
         self.assertIn("| C ", predictions.make(found))
+
+    def check_machines(self, found):
+        """Where multiply-add is fused, the scores of golden models have the bits that their version wrote; elsewhere those of one another."""
+        names = predictions.machines.here() + predictions.machines.others()
+        self.assertEqual(list(found["golden"]), names)
+        for name, one in found["golden"].items():
+            self.assertEqual((one["models"], one["rows"]), (16, 1020), name)
+            if one["fused"]:
+                self.assertEqual(one["other_scores"], 0, name)
+            else:
+                self.assertTrue(one["as_plain"], name)
+                self.assertGreater(one["other_scores"], 0, name)  # otherwise it is not what it is called
+            self.assertLess(max(one["scores"], one["more"]), 1e-12, name)
+        self.assertIn(" fused |", predictions.make_machines(found))
 
 
 if __name__ == "__main__":

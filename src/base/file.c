@@ -149,7 +149,12 @@ static int make_temporary(char *template_path, mode_t mode)
     return -1;
 }
 
-broad__file_calls broad__file_calls_used = {make_temporary, write, fsync, close, rename};
+static int rename_as(const char *from, const char *to, unsigned flags)
+{
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, flags);
+}
+
+broad__file_calls broad__file_calls_used = {make_temporary, write, fsync, close, rename, rename_as};
 
 /* Resolves links of an existing file and looks at what is there. *out_mode is 0 if there is nothing. */
 static int replace_resolve(char out[PATH_MAX], mode_t *out_mode, const char *path)
@@ -279,7 +284,41 @@ static int replace_close(int *out_held, broad__replacement *replacement)
     return broad__file_fail(BROAD_IO, replacement->path, "closing failed", errno);
 }
 
-static int replace_durably(broad__replacement *replacement, int tidy)
+typedef struct looking {
+    broad__replaced look; /* NULL: it is not looked at */
+    void *context;
+} looking;
+
+static int fail_rename(const broad__replacement *replacement)
+{
+    return broad__file_fail(BROAD_CANNOT_WRITE, replacement->path, "cannot be replaced", errno);
+}
+
+/* The files have changed places. */
+static int look_at_old(const broad__replacement *replacement, const looking *own)
+{
+    const char *old = replacement->temporary, *to = replacement->path;
+    int status = own->look(own->context, old);
+    if (!status) unlink(old);
+    else if (broad__file_calls_used.rename_as(old, to, RENAME_EXCHANGE) != 0) broad__file_calls_used.rename(old, to);
+    return status;
+}
+
+static int put_in_place(const broad__replacement *replacement, const looking *own)
+{
+    const char *from = replacement->temporary, *to = replacement->path;
+    while (own->look) {
+        if (broad__file_calls_used.rename_as(from, to, RENAME_EXCHANGE) == 0) return look_at_old(replacement, own);
+        if (errno != ENOENT) break; /* there is a file, and the file system cannot do that */
+        if (broad__file_calls_used.rename_as(from, to, RENAME_NOREPLACE) == 0) return BROAD_OK;
+        if (errno != EEXIST) break;
+    }
+    int status = own->look && access(to, F_OK) == 0 ? own->look(own->context, to) : BROAD_OK;
+    if (!status && broad__file_calls_used.rename(from, to) != 0) status = fail_rename(replacement);
+    return status;
+}
+
+static int replace_durably(broad__replacement *replacement, int tidy, looking own)
 {
     int folder = -1, held = -1;
     int status = BROAD_OK;
@@ -288,8 +327,7 @@ static int replace_durably(broad__replacement *replacement, int tidy)
         status = broad__file_fail(BROAD_IO, replacement->path, "syncing failed", errno);
     if (!status) status = replace_close(&held, replacement);
     if (!status) status = folder_open(&folder, replacement->path);
-    if (!status && broad__file_calls_used.rename(replacement->temporary, replacement->path) != 0)
-        status = broad__file_fail(BROAD_CANNOT_WRITE, replacement->path, "cannot be replaced", errno);
+    if (!status) status = put_in_place(replacement, &own);
     if (held >= 0) close(held);
     if (status) {
         broad__replace_abandon(replacement);
@@ -302,16 +340,24 @@ static int replace_durably(broad__replacement *replacement, int tidy)
     return status;
 }
 
-int broad__replace_commit(broad__replacement *replacement) { return replace_durably(replacement, 1); }
+int broad__replace_commit(broad__replacement *replacement) { return replace_durably(replacement, 1, (looking){0}); }
 
-int broad__replace_commit_among_many(broad__replacement *replacement) { return replace_durably(replacement, 0); }
+int broad__replace_commit_among_many(broad__replacement *replacement)
+{
+    return replace_durably(replacement, 0, (looking){0});
+}
+
+int broad__replace_commit_looking(broad__replacement *replacement, broad__replaced look, void *context)
+{
+    return replace_durably(replacement, 1, (looking){look, context});
+}
 
 int broad__replace_commit_unsynced(broad__replacement *replacement)
 {
     if (!replacement->temporary) return broad__fail(BROAD_BUG, "a replacement that failed or is done was committed");
     int held = -1, status = replace_close(&held, replacement);
     if (!status && broad__file_calls_used.rename(replacement->temporary, replacement->path) != 0)
-        status = broad__file_fail(BROAD_CANNOT_WRITE, replacement->path, "cannot be replaced", errno);
+        status = fail_rename(replacement);
     if (held >= 0) close(held);
     if (status) broad__replace_abandon(replacement);
     else replace_free(replacement);

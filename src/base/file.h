@@ -52,6 +52,11 @@ int broad__replace_commit(broad__replacement *replacement); /* also frees it, on
 int broad__replace_commit_among_many(broad__replacement *replacement);
 /* The same without waiting for the disk, for what can be recomputed: after a loss of power the file may be damaged. */
 int broad__replace_commit_unsynced(broad__replacement *replacement);
+/* As broad__replace_commit(), but what was in the place until then is shown to `look` before it is removed: where the file
+ * system can exchange two files in one step, also a file that another program has just put there. A failure of `look`
+ * leaves it in its place. */
+typedef int (*broad__replaced)(void *context, const char *path);
+int broad__replace_commit_looking(broad__replacement *replacement, broad__replaced look, void *context);
 void broad__replace_abandon(broad__replacement *replacement); /* accepts one that was never begun or is done with */
 
 /* The system calls of a replacement, so that tests can make the n-th of them fail. Nothing else ever writes to it. */
@@ -61,6 +66,7 @@ typedef struct broad__file_calls {
     int (*sync)(int fd);
     int (*close)(int fd);
     int (*rename)(const char *from, const char *to);
+    int (*rename_as)(const char *from, const char *to, unsigned flags); /* of renameat2() */
 } broad__file_calls;
 
 extern broad__file_calls broad__file_calls_used;

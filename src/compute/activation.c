@@ -49,7 +49,14 @@ static const uint64_t INVERSE_PI_BITS[] = {
     0xa7a31fb34f2ff516, 0xba93dd63f5f2f8bd, 0x9e839cfbc5294975, 0x35fdafd88fc6ae84, 0x2b0198237e3db5d5,
 };
 
-__extension__ typedef unsigned __int128 wide;
+/* a b, the lower half; by halves, since machines of 32 bits have no numbers of 128. */
+static uint64_t multiply_wide(uint64_t *out_high, uint64_t a, uint64_t b)
+{
+    uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+    uint64_t middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (uint32_t)middle;
+    *out_high = a1 * b1 + (middle >> 32) + (other >> 32);
+    return a * b;
+}
 
 /* out = 3 * 64 bits of the table from bit `first` on, the highest word first. */
 static void inverse_pi_window(uint64_t out[3], unsigned first)
@@ -71,15 +78,19 @@ static double sine_of_large(double x)
     unsigned exponent = (unsigned)(bits >> 52) & 0x7ff;
     uint64_t m = (bits & 0xfffffffffffffu) | 0x10000000000000u;
     inverse_pi_window(window, 64 + exponent - 1075 - 1);
-    wide low = (wide)m * window[2], middle = (wide)m * window[1] + (uint64_t)(low >> 64);
-    uint64_t high = m * window[0] + (uint64_t)(middle >> 64);
+    uint64_t carried, above;
+    uint64_t low = multiply_wide(&carried, m, window[2]), middle = multiply_wide(&above, m, window[1]) + carried;
+    uint64_t high = m * window[0] + above + (middle < carried);
     /* x / pi = n + f, n the nearest integer, of which only the last bit is there. */
     high += (uint64_t)1 << 62;
     int odd = (int)(high >> 63);
-    wide f = ((wide)(high << 1) << 64 | (wide)(uint64_t)middle << 1 | (uint64_t)low >> 63) - ((wide)1 << 127);
-    int negative = (int)(f >> 127);
-    if (negative) f = -f;
-    double turns = (double)(uint64_t)(f >> 64) * 0x1p-64 + (double)(uint64_t)f * 0x1p-128;
+    uint64_t f[2] = {(high << 1 | middle >> 63) - ((uint64_t)1 << 63), middle << 1 | low >> 63};
+    int negative = (int)(f[0] >> 63);
+    if (negative) {
+        f[1] = 0 - f[1];
+        f[0] = ~f[0] + (f[1] == 0);
+    }
+    double turns = (double)f[0] * 0x1p-64 + (double)f[1] * 0x1p-128;
     double value = turns * 0x1.921fb54442d18p+1 + turns * 0x1.1a62633145c07p-53;
     activate_any(BROAD_ACTIVATION_SINE, &value, 1);
     return odd ^ negative ^ (int)(bits >> 63) ? -value : value;

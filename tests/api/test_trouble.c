@@ -967,7 +967,7 @@ int main(void)
 {
     broad_allocator allocator = {allocate, release, NULL};
     real_calls = broad__file_calls_used;
-    broad__file_calls_used = (broad__file_calls){make_temporary, write_some, sync_file, close_file, move_file};
+    broad__file_calls_used = (broad__file_calls){make_temporary, write_some, sync_file, close_file, move_file, NULL};
     broad_set_allocator(&allocator);
     json_set_alloc_funcs(allocate_json, release_json);
     world_open();

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/status.h"
 
 static size_t entries_seen;
 
@@ -296,7 +297,7 @@ static void test_every_call_fails(void **state)
     join_path(path, folder, "out");
     genuine = broad__file_calls_used;
     broad__file_calls_used =
-        (broad__file_calls){faulty_make_temporary, faulty_write, faulty_sync, faulty_close, faulty_rename};
+        (broad__file_calls){faulty_make_temporary, faulty_write, faulty_sync, faulty_close, faulty_rename, NULL};
     write_most = 3;
     for (fail_at = 1;; fail_at++) {
         write_text(path, "old");
@@ -313,6 +314,65 @@ static void test_every_call_fails(void **state)
     assert_content(path, "fresh content");
     for (size_t i = 0; i < count; i++)
         assert_int_equal(rows[i].seen, strcmp(rows[i].call, "write") == 0 ? 5 : 1); /* 13 bytes in threes */
+}
+
+/* ---- what is replaced is looked at ---- */
+
+static int late;      /* another program puts its file there before this call; 0: never */
+static char seen[64]; /* what look() has found */
+static int refuse, unknown, renames;
+
+static int look(void *context, const char *path)
+{
+    char *content = read_file(NULL, path);
+    snprintf(context, sizeof seen, "%s", content);
+    free(content);
+    return refuse ? broad__fail(BROAD_IO, "it cannot be kept") : BROAD_OK;
+}
+
+static int late_rename_as(const char *from, const char *to, unsigned flags)
+{
+    if (++renames == late) write_text(to, "theirs");
+    errno = EINVAL;
+    return unknown ? -1 : genuine.rename_as(from, to, flags);
+}
+
+static int replace_looking(const char *path)
+{
+    broad__replacement file;
+    int status = broad__replace_begin(&file, path);
+    seen[0] = 0;
+    renames = 0;
+    if (!status) status = broad__replace_write(&file, "ours", 4);
+    return status ? status : broad__replace_commit_looking(&file, look, seen);
+}
+
+static void check_looking(const char *path, int old)
+{
+    const char *there = late ? "theirs" : old ? "old" : "";
+    unlink(path);
+    if (old) write_text(path, "old");
+    int status = replace_looking(path);
+    assert_string_equal(seen, there);
+    assert_int_equal(status, refuse && there[0] ? BROAD_IO : BROAD_OK);
+    assert_content(path, status ? there : "ours");
+    assert_int_equal(count_files(), 1);
+}
+
+/* Another program writes when everything is prepared: its file is seen, whether there was one before or not, and stays where it
+ * cannot be kept; the same on a file system that cannot exchange files. */
+static void test_what_is_replaced(void **state)
+{
+    (void)state;
+    char path[HELPER_PATH];
+    join_path(path, folder, "out");
+    genuine = broad__file_calls_used;
+    broad__file_calls_used.rename_as = late_rename_as;
+    for (refuse = 0; refuse < 2; refuse++)
+        for (unknown = 0; unknown < 2; unknown++)
+            for (int old = 0; old < 2; old++)
+                for (late = 0; late <= (old || unknown ? 1 : 2); late++) check_looking(path, old);
+    broad__file_calls_used = genuine;
 }
 
 /* A full disk, as the system itself reports it. */
@@ -390,6 +450,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_replace_here, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_abandon, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_every_call_fails, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(test_what_is_replaced, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_leftovers, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_disk_full, make_folder, drop_folder),
     };

@@ -124,6 +124,20 @@ class Memory(Case):
             self.assertEqual(result.code, 0, result.err)
             self.assertLess(peak, 1.15 * 24, command)
 
+    def test_measures(self):
+        """Those of the training rows stay within the limit too: the areas under the curves of three classes and many rows."""
+        rows, inputs, rng = 800_000, 2, random.Random(6)
+        flat = array.array("d", [rng.random() for _ in range(rows * inputs)])
+        text = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }" % (rows, inputs)
+        text += " " * (-(len(text) + 11) % 64) + "\n"
+        data = self.write("many.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + flat.tobytes())
+        labels = self.write("many.idx", struct.pack(">BBBBI", 0, 0, 8, 1, rows) + bytes(int(3 * x) for x in flat[::inputs]))
+        words = ["fit", data, "--labels", labels, "--task", "classify", "--preset", "paper", "--features", "1x2", "--enhance", "12x2", "-q", "--json"]
+        result, peak = measured(*words, "-o", self.path("many"), "--memory", "20M", "--threads", "2")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertGreater(result.json["train"]["roc_auc"], 0.5)
+        self.assertLess(peak, 1.15 * 20)
+
     def test_too_little(self):
         folder = sorted(os.listdir(self.folder))
         result = self.fails(71, "give at least", "fit", self.csv, "-o", self.path("never"), *AGAIN, "--memory", "12M")

@@ -143,6 +143,11 @@ class Server:
         return found
 
 
+def command_of(process):
+    with open("/proc/%d/cmdline" % process, "rb") as file:
+        return file.read()
+
+
 def photos(folder="new", classes=("Clean", "Dusty")):
     return [os.path.join(PHOTOS, folder, c, f) for c in classes for f in sorted(os.listdir(os.path.join(PHOTOS, folder, c)))]
 
@@ -740,6 +745,37 @@ class ByHand(unittest.TestCase):
                 self.assertEqual(theirs.read(), ours.read())
         finally:
             s.end()
+
+
+    def test_model_replaced_while_learning(self):
+        """Within the step itself: what was learned is in use, the other model is a version, and the user is told."""
+        other = os.path.join(WORK, "meanwhile.broad")
+        subprocess.run([BROAD, "fit", PHOTOS + "/old", "-o", other, "-q", "--seed", "8", "--effort", "fast"], check=True)
+        s = Server("overtaken")
+        self.addCleanup(s.end)
+        ids = s.add_all(photos()[:4])
+        listener = Listener(s)
+        self.addCleanup(listener.close)
+        for number in ids.values():
+            s.post("review", {"photos": [number], "label": {"Clean": "Dusty", "Dusty": "Clean"}[s.get("photos/%d" % number)["label"]]})
+        s.post("learn", {}, 202)
+        tool = wait_for(lambda: [child for child in s.decoders() if b"--corrections" in command_of(child)])[0]
+        os.kill(tool, signal.SIGSTOP)
+        shutil.copy(other, s.folder + "/new")
+        os.rename(s.folder + "/new", s.folder + "/model.broad")
+        os.kill(tool, signal.SIGCONT)
+        last = wait_for(lambda: (lambda w: w["task"] is None and w["last"])(s.get("status")["work"]))
+        self.assertEqual((last["state"], last["result"]["version"]), ("done", 2), last)
+        self.assertEqual([v["kind"] for v in s.get("versions")["versions"]], ["given", "learned", "given"])
+        self.assertEqual(s.get("status")["model"]["version"], 2)
+        said = "another program has replaced model.broad meanwhile; its model is kept as version 3"
+        self.assertIn(said, s.notes())
+        wait_for(lambda: said in [event["message"] for event in listener.of("trouble")])
+        for name, expected in (("versions/000003.broad", other), ("model.broad", s.folder + "/versions/000002.broad")):
+            with open(s.folder + "/" + name, "rb") as ours, open(expected, "rb") as theirs:
+                self.assertEqual(ours.read(), theirs.read(), name)
+        time.sleep(2.5)  # longer than a file is left alone: it is not taken again
+        self.assertEqual(len(s.get("versions")["versions"]), 3)
 
 
 class Described(unittest.TestCase):

@@ -4,6 +4,7 @@
 Usage: cli_serve_trouble.py PATH_OF_BROAD.
 """
 import ctypes
+import errno
 import json
 import os
 import resource
@@ -18,7 +19,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cli_serve as base  # noqa: E402
-from cli_serve import Server, wait_for  # noqa: E402
+from cli_serve import Server, command_of, wait_for  # noqa: E402
 
 
 def setUpModule():
@@ -37,11 +38,6 @@ def some_photo(number=0):
 def status_of(process):
     with open("/proc/%d/status" % process, encoding="ascii") as file:
         return {name: value.strip() for name, value in (line.split(":", 1) for line in file if ":" in line)}
-
-
-def command_of(process):
-    with open("/proc/%d/cmdline" % process, "rb") as file:
-        return file.read()
 
 
 class Decoders(unittest.TestCase):
@@ -100,6 +96,72 @@ class Decoders(unittest.TestCase):
         s.post("demo")
         obeys = wait_for(lambda: [status_of(child)["Seccomp"] for child in s.decoders() if b"render" in command_of(child)])
         self.assertEqual(obeys[0], "2")
+
+
+# fork() and socketpair() fail for want of memory and of descriptors while the file that BROAD_TEST_SHORT names says so.
+SHORT = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static int is_short_of(char what)
+{
+    char said = 0;
+    int file = open(getenv("BROAD_TEST_SHORT"), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    int got = read(file, &said, 1) == 1;
+    close(file);
+    return got && said == what;
+}
+pid_t fork(void)
+{
+    errno = EAGAIN;
+    return is_short_of('p') ? -1 : ((pid_t (*)(void))dlsym(RTLD_NEXT, "fork"))();
+}
+int socketpair(int domain, int type, int protocol, int pair[2])
+{
+    errno = EMFILE;
+    return is_short_of('d') ? -1 : ((int (*)(int, int, int, int *))dlsym(RTLD_NEXT, "socketpair"))(domain, type, protocol, pair);
+}
+"""
+
+
+@unittest.skipIf(base.SLOW > 1, "sanitizers must be loaded before anything else")
+@unittest.skipUnless(shutil.which("cc"), "there is no compiler")
+class NoDecoders(unittest.TestCase):
+    """No process or no socket for a decoder: that is no fault of the photo, which waits until there is one."""
+
+    def wait_again(self, short, reason):
+        folder = os.path.join(base.WORK, "without_" + short)
+        os.makedirs(folder)
+        with open(folder + "/short.c", "w", encoding="ascii") as file:
+            file.write(SHORT)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", folder + "/short.so", folder + "/short.c", "-ldl"], check=True)
+        says = folder + "/says"
+        s = Server("short_of_" + short, "--threads", "2", before=("env", "LD_PRELOAD=" + folder + "/short.so", "BROAD_TEST_SHORT=" + says))
+        self.addCleanup(s.end)
+        with open(says, "w", encoding="ascii") as file:
+            file.write(short)
+        ids = [s.add(some_photo(number), "%d.jpg" % number)["id"] for number in range(3)]
+        refused = s.post("judge", some_photo(), 503)["error"]
+        self.assertEqual(refused["message"], "a process that decodes photos cannot be started: " + reason)
+        time.sleep(3)  # longer than the pause before they are tried again
+        counts = s.get("status")["counts"]
+        self.assertEqual((counts["waiting"], counts["judged"], counts["unreadable"]), (3, 0, 0))
+        self.assertEqual((s.get("unreadable")["photos"], s.decoders()), ([], []))
+        os.unlink(says)
+        s.settle()
+        self.assertEqual([(photo["reason"], bool(photo["label"])) for photo in (s.get("photos/%d" % number) for number in ids)], [(None, True)] * 3)
+        self.assertIn("label", s.post("judge", some_photo()))
+
+    def test_no_process(self):
+        self.wait_again("p", os.strerror(errno.EAGAIN))
+
+    def test_no_descriptor(self):
+        self.wait_again("d", os.strerror(errno.EMFILE))
 
 
 def without_seccomp():

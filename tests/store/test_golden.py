@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Models written by 0.1 still load, say what they said then, and predict the same bytes.
+"""Models written by earlier versions, and by this one when it was released, still load, say what they said then, and predict the same bytes.
 
-Usage: test_golden.py PATH_OF_BROAD. tests/store/golden-0.1 holds one model per kind and one of photos, the rows and photos
-they are asked about, and what 0.1 printed. These files are never made anew: they stand for the models people have.
+Usage: test_golden.py PATH_OF_BROAD. tests/store/golden-VERSION holds models of that version, the rows and photos they are asked about, and
+what it printed: one of each kind and one of photos, from 0.2 on also one with a learned metric, categories, dates and missing values (auto), one
+that grew and one that learned, one without its random weights (compact). These files are never made anew: they stand for the models people have.
 """
+import csv
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -14,10 +17,14 @@ import tempfile
 import unittest
 
 TOOL = str(pathlib.Path(os.environ.get("BROAD_TOOL") or sys.argv[1]).resolve())
-GOLDEN = pathlib.Path(__file__).resolve().parent / "golden-0.1"
-ROWS = {"bscrls": ["classes.csv", "--proba"], "brls": ["classes.csv"], "rvfl": ["classes.csv", "--proba"],
-        "bls": ["numbers.csv", "--interval", "0.9"], "scn": ["numbers.csv", "--interval", "0.9"], "single": ["classes.csv"],
-        "photos": ["clean.jpg", "dusty.jpg", "--proba", "--cache", "no"]}
+HERE = pathlib.Path(__file__).resolve().parent
+PHOTOS = ["clean.jpg", "dusty.jpg", "--proba", "--cache", "no"]
+ROWS = {"0.1": {"bscrls": ["classes.csv", "--proba"], "brls": ["classes.csv"], "rvfl": ["classes.csv", "--proba"],
+                "bls": ["numbers.csv", "--interval", "0.9"], "scn": ["numbers.csv", "--interval", "0.9"], "single": ["classes.csv"],
+                "photos": PHOTOS},
+        "0.2": {"auto": ["mixed.csv", "--proba"], "chain": ["mixed.csv", "--proba"], "compact": ["mixed.csv", "--proba"], "brls": ["mixed.csv"],
+                "paper": ["mixed.csv"], "window": ["values.csv"], "learned": ["values.csv", "--interval", "0.9"],
+                "grown": ["values.csv", "--interval", "0.9"], "photos": PHOTOS}}
 
 
 def missing(old, new, where=""):
@@ -36,38 +43,68 @@ def missing(old, new, where=""):
 
 
 class Golden(unittest.TestCase):
+    """The folder is that of 0.1 where a test does not say otherwise."""
+
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name) / "golden"
-        shutil.copytree(GOLDEN, self.folder)
+        self.scratch = pathlib.Path(scratch.name)
+        self.open("0.1")
 
-    def broad(self, *words, code=0):
-        done = subprocess.run([TOOL, *words], cwd=self.folder, capture_output=True, text=True)
+    def open(self, version):
+        self.golden, self.folder = HERE / f"golden-{version}", self.scratch / version
+        if not self.folder.exists():
+            shutil.copytree(self.golden, self.folder)
+
+    def broad(self, *words, code=0, **environment):
+        done = subprocess.run([TOOL, *words], cwd=self.folder, capture_output=True, text=True, env={**os.environ, **environment})
         self.assertEqual(done.returncode, code, f"broad {' '.join(words)}: {done.stderr}")
         return done
 
+    def all_models(self):
+        for version, models in ROWS.items():
+            self.open(version)
+            yield from models.items()
+
     def test_every_golden_model_is_asked(self):
-        self.assertEqual({path.stem for path in GOLDEN.glob("*.broad")}, set(ROWS))
+        self.assertEqual({path.name for path in HERE.glob("golden-*")}, {f"golden-{version}" for version in ROWS})
+        for version, models in ROWS.items():
+            self.assertEqual({path.stem for path in (HERE / f"golden-{version}").glob("*.broad")}, set(models))
+
+    def predict(self, name, words, threads, **environment):
+        self.broad("predict", f"{name}.broad", *words, "--threads", threads, "-o", "now.csv", "-q", **environment)
+        return (self.folder / "now.csv").read_text(encoding="utf-8")
 
     def test_predictions_have_the_same_bytes(self):
-        for name, words in ROWS.items():
+        for name, words in self.all_models():
+            expected = (self.golden / f"{name}.predicted.csv").read_text(encoding="utf-8")
             for threads in ("1", "3"):
-                self.broad("predict", f"{name}.broad", *words, "--threads", threads, "-o", "now.csv", "-q")
-                self.assertEqual((self.folder / "now.csv").read_bytes(), (GOLDEN / f"{name}.predicted.csv").read_bytes(),
-                                 f"{name} on {threads} threads")
+                self.assertEqual(self.predict(name, words, threads), expected, f"{name} on {threads} threads")
+            self.assertEqual(self.predict(name, words, "1", BROAD_KERNELS="avx2"), expected, f"{name} by AVX2")
+
+    def test_predictions_without_fused_operations(self):
+        """Products that are rounded by themselves change last digits only."""
+        for name, words in self.all_models():
+            expected = csv.DictReader((self.golden / f"{name}.predicted.csv").read_text(encoding="utf-8").splitlines())
+            found = csv.DictReader(self.predict(name, words, "1", BROAD_KERNELS="plain").splitlines())
+            for one, other in zip(found, expected, strict=True):
+                self.assertEqual(list(one), list(other))
+                for column, text in one.items():
+                    if re.fullmatch(r"-?\d+\.\d+(e-?\d+)?", text):
+                        self.assertAlmostEqual(float(text), float(other[column]), delta=1e-12 * max(1, abs(float(text))), msg=f"{name}: {column}")
+                    else:
+                        self.assertEqual(text, other[column], f"{name}: {column}")
 
     def test_info_keeps_every_field(self):
-        for name in ROWS:
-            old = json.loads((GOLDEN / f"{name}.info.json").read_text(encoding="utf-8"))
+        for name, _ in self.all_models():
+            old = json.loads((self.golden / f"{name}.info.json").read_text(encoding="utf-8"))
             new = json.loads(self.broad("info", f"{name}.broad", "--json").stdout)
             self.assertEqual(list(missing(old, new)), [], name)
 
     def test_certificates_still_hold(self):
-        for name in ("bscrls", "brls", "rvfl", "single"):
-            self.broad("verify", f"{name}.broad", "classes.csv")
-        for name in ("bls", "scn"):
-            self.broad("verify", f"{name}.broad", "numbers.csv")
+        for name, words in self.all_models():
+            if name != "photos":
+                self.broad("verify", f"{name}.broad", words[0])
 
     def test_nodes_in_single_precision(self):
         """0.1 trained with --precision float; such models are shown as that, and grow."""
@@ -80,7 +117,7 @@ class Golden(unittest.TestCase):
         self.assertIn("'--precision' was removed in version 0.2, because float was not faster: leave it out", refused.stderr)
 
     def test_exit_codes(self):
-        (self.folder / "broken.broad").write_bytes((GOLDEN / "bls.broad").read_bytes()[:-9])
+        (self.folder / "broken.broad").write_bytes((self.golden / "bls.broad").read_bytes()[:-9])
         (self.folder / "bad.csv").write_text("a,b,c,colour\n1,2,x,red\n", encoding="utf-8")
         self.broad("predict", "broken.broad", "numbers.csv", code=76)
         self.broad("predict", "bscrls.broad", "none.csv", code=66)
