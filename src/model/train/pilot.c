@@ -214,12 +214,14 @@ typedef struct final {
     broad__attempt entries[ENTRIES];
     size_t count;
     broad__attempt best[LANES]; /* square INFINITY: there is none */
+    double *squares;            /* of the rows: of each lane's best, then of each entry */
     size_t nodes;
 } final;
 
 static void final_close(final *f)
 {
     broad__trials_close(&f->trials);
+    broad__free(f->squares);
     for (size_t s = 0; s < SIDES; s++) broad__directions_close(&f->directions[s]);
 }
 
@@ -230,6 +232,8 @@ static int final_open(final *f, const pilot *p, const broad_data *data, const br
     for (size_t l = 0; l < LANES; l++) f->best[l].square = f->best[l].error = INFINITY;
     int status = broad__trials_open(&f->trials, p->trainer, data, p->sizes.final_rows, f->nodes);
     size_t columns = f->trials.columns;
+    if (status == BROAD_OK) f->squares = broad__alloc_doubles(LANES + ENTRIES, f->trials.rows);
+    if (status == BROAD_OK && !f->squares) status = BROAD_NO_MEMORY;
     if (status == BROAD_OK) status = broad__directions_open(&f->directions[WITH], metric, columns, device);
     if (status < 0) return status;
     return broad__directions_open(&f->directions[WITHOUT], &(broad__metric){0}, columns, device);
@@ -239,6 +243,7 @@ static void final_enter(final *f, size_t side, const broad__configuration *c)
 {
     broad__attempt *entry = &f->entries[f->count];
     *entry = broad__configuration_attempt(c, &f->directions[side], f->nodes);
+    entry->squares = f->squares + (LANES + f->count) * f->trials.rows;
     for (size_t i = 0; i < f->count; i++)
         if (f->entries[i].directions == entry->directions && f->entries[i].style == entry->style &&
             f->entries[i].range == entry->range)
@@ -270,6 +275,8 @@ static int final_run(final *f, int better[LANES])
         size_t lane = lane_of(f, &f->entries[i]);
         if (!(f->entries[i].square < f->best[lane].square)) continue;
         f->best[lane] = f->entries[i];
+        f->best[lane].squares = f->squares + lane * f->trials.rows;
+        memcpy(f->best[lane].squares, f->entries[i].squares, f->trials.rows * sizeof(double));
         better[lane] = 1;
     }
     f->count = 0;
@@ -383,6 +390,22 @@ static int measure_optimism(double *out, const pilot *p, final *f, round_of r, c
     return status;
 }
 
+/* Whether the metric wins. Where there are more rows than those of the final, by more than the spread: a metric says less, the
+ * more rows there are to tell directions apart. optimism: of the squares of rows that it has seen. */
+static int metric_wins(const final *f, double optimism, size_t all_rows)
+{
+    const broad__attempt *with = final_best(f, WITH), *without = final_best(f, WITHOUT);
+    double sum = 0, squares = 0;
+    if (isinf(without->error) || isinf(with->error)) return isinf(without->error);
+    for (size_t i = 0; i < f->trials.rows; i++) {
+        if (with->squares[i] < 0 || without->squares[i] < 0) continue;
+        double gain = without->squares[i] - optimism * with->squares[i];
+        sum += gain;
+        squares += gain * gain;
+    }
+    return sum > (all_rows > f->trials.rows ? SPREAD * sqrt(squares) : 0);
+}
+
 /* With the metric, if it has won so far or is asked for; or without, unless it is. */
 static int use_final(pilot *p, double *out_range, const broad_data *data, round_of r)
 {
@@ -401,10 +424,10 @@ static int use_final(pilot *p, double *out_range, const broad_data *data, round_
     broad__configuration with = broad__configuration_from(final_best(&f, WITH)),
                          without = broad__configuration_from(final_best(&f, WITHOUT));
     if (status == BROAD_OK && isfinite(with.square)) status = measure_optimism(&optimism, p, &f, r, &with);
-    with.error *= shared_optimism(optimism, fmin(1, seen / (double)f.trials.rows));
     with.metric = *metric;
+    int used = status == BROAD_OK &&
+               metric_wins(&f, shared_optimism(optimism, fmin(1, seen / (double)f.trials.rows)), data->rows);
     final_close(&f);
-    int used = isinf(without.error) || with.error < without.error;
     model->optimism = used && has_metric(p, r) ? shared_optimism(optimism, seen / (double)data->rows) : 0;
     if (status == BROAD_OK) status = use(p, out_range, used ? &with : &without);
     broad__metric_close(&mean);
