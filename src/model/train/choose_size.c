@@ -18,7 +18,8 @@ enum {
     BLOCKS_OF_STEP = 2, /* one of each kind of direction */
     NODES_LEAST = 1600  /* of the network: fewer save little time, and those drawn matter more */
 };
-/* A step that does not lower the mean square by this part is not worth its nodes. */
+/* A step that does not lower the mean square by this part is not worth its nodes; where the sample stands for more rows, which
+ * can tell more nodes apart, by so many times less. */
 static const double GAIN = 0.01;
 /* Nor is one whose gain is below so many standard errors of itself: a few rows made it. */
 static const double SPREAD = 1;
@@ -27,6 +28,7 @@ static const double SPREAD = 1;
 typedef struct climb {
     broad__trial trial;
     double *now, *best;
+    double gain; /* that a step is worth its nodes for */
 } climb;
 
 static void climb_close(climb *c)
@@ -38,7 +40,7 @@ static void climb_close(climb *c)
 
 static int climb_open(climb *out, broad_trainer *t, const broad_data *data, size_t capacity)
 {
-    *out = (climb){0};
+    *out = (climb){.gain = data->rows > ROWS_MOST ? GAIN * ROWS_MOST / (double)data->rows : GAIN};
     int status = broad__trial_open(&out->trial, t, data, ROWS_MOST, capacity);
     if (status < 0) return status;
     out->now = broad__alloc_doubles(out->trial.rows->rows, 1);
@@ -73,7 +75,7 @@ static int gains_by(const climb *c, double power)
         square += less * less;
         before += was;
     }
-    return gain > power * GAIN * before && gain > SPREAD * sqrt(square);
+    return gain > power * c->gain * before && gain > SPREAD * sqrt(square);
 }
 
 /* By squares, or by sizes: where a few residuals are far larger than all others, squares say nothing of these. */

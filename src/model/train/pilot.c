@@ -13,12 +13,14 @@
 
 enum {
     HALF_LEAST = 20, /* rows, for a judgement that means anything */
-    FINAL_CLIMBS = 2
+    FINAL_CLIMBS = 3
 };
 /* Of the mean square. Less is none; what is worth a round too many; and what says that few directions matter. */
 static const double GAIN = 0.01, LARGE = 0.2, DECISIVE = 0.5;
 /* Standard errors by which a metric must gain. */
 static const double SPREAD = 2;
+/* Of the best square: what is further behind does not climb. */
+static const double BEHIND = 1.05;
 /* Beyond this the ratio of two errors says that one of them is next to nothing. */
 static const double OPTIMISM_MOST = 2;
 
@@ -202,20 +204,24 @@ static int use(pilot *p, double *out_range, const broad__configuration *c)
 
 /* ---- the final: more rows and nodes than the halves had ---------------------------------------------------------- */
 
-enum { WITH, WITHOUT, SIDES, ENTRIES = 2 + 1 + BROAD__STYLE_COUNT };
+enum { WITH, WITHOUT, SIDES };
+/* Nodes with the metric, and each style without one: each climbs by itself. */
+enum { LANES = 1 + BROAD__STYLE_COUNT, ENTRIES = 2 + LANES };
 
 typedef struct final {
     broad__trials trials;
     broad__directions directions[SIDES]; /* of the metric, and of none */
     broad__attempt entries[ENTRIES];
     size_t count;
-    broad__attempt best[SIDES]; /* square INFINITY: there is none */
+    broad__attempt best[LANES]; /* square INFINITY: there is none */
+    double *squares;            /* of the rows: of each lane's best, then of each entry */
     size_t nodes;
 } final;
 
 static void final_close(final *f)
 {
     broad__trials_close(&f->trials);
+    broad__free(f->squares);
     for (size_t s = 0; s < SIDES; s++) broad__directions_close(&f->directions[s]);
 }
 
@@ -223,9 +229,11 @@ static int final_open(final *f, const pilot *p, const broad_data *data, const br
 {
     const broad__device *device = p->trainer->device;
     *f = (final){.nodes = p->sizes.final_nodes};
-    for (size_t s = 0; s < SIDES; s++) f->best[s].square = f->best[s].error = INFINITY;
+    for (size_t l = 0; l < LANES; l++) f->best[l].square = f->best[l].error = INFINITY;
     int status = broad__trials_open(&f->trials, p->trainer, data, p->sizes.final_rows, f->nodes);
     size_t columns = f->trials.columns;
+    if (status == BROAD_OK) f->squares = broad__alloc_doubles(LANES + ENTRIES, f->trials.rows);
+    if (status == BROAD_OK && !f->squares) status = BROAD_NO_MEMORY;
     if (status == BROAD_OK) status = broad__directions_open(&f->directions[WITH], metric, columns, device);
     if (status < 0) return status;
     return broad__directions_open(&f->directions[WITHOUT], &(broad__metric){0}, columns, device);
@@ -235,7 +243,7 @@ static void final_enter(final *f, size_t side, const broad__configuration *c)
 {
     broad__attempt *entry = &f->entries[f->count];
     *entry = broad__configuration_attempt(c, &f->directions[side], f->nodes);
-    entry->rough = 1;
+    entry->squares = f->squares + (LANES + f->count) * f->trials.rows;
     for (size_t i = 0; i < f->count; i++)
         if (f->entries[i].directions == entry->directions && f->entries[i].style == entry->style &&
             f->entries[i].range == entry->range)
@@ -243,31 +251,51 @@ static void final_enter(final *f, size_t side, const broad__configuration *c)
     f->count++;
 }
 
-/* The best of each side stays. better: whether it is one of these entries. */
-static int final_run(final *f, int better[SIDES])
+static size_t lane_of(const final *f, const broad__attempt *a)
+{
+    return a->directions == &f->directions[WITH] ? 0 : 1 + (size_t)a->style;
+}
+
+static size_t side_of(size_t lane) { return lane ? WITHOUT : WITH; }
+
+static const broad__attempt *final_best(const final *f, size_t side)
+{
+    const broad__attempt *best = side == WITH ? &f->best[0] : &f->best[1];
+    for (size_t l = 2; side == WITHOUT && l < LANES; l++)
+        if (f->best[l].square < best->square) best = &f->best[l];
+    return best;
+}
+
+/* The best of each lane stays. better: whether it is one of these entries. */
+static int final_run(final *f, int better[LANES])
 {
     int status = broad__trials_run(&f->trials, f->entries, f->count);
-    for (size_t s = 0; s < SIDES; s++) better[s] = 0;
+    for (size_t l = 0; l < LANES; l++) better[l] = 0;
     for (size_t i = 0; status == BROAD_OK && i < f->count; i++) {
-        size_t side = f->entries[i].directions == &f->directions[WITH] ? WITH : WITHOUT;
-        if (!(f->entries[i].square < f->best[side].square)) continue;
-        f->best[side] = f->entries[i];
-        better[side] = 1;
+        size_t lane = lane_of(f, &f->entries[i]);
+        if (!(f->entries[i].square < f->best[lane].square)) continue;
+        f->best[lane] = f->entries[i];
+        f->best[lane].squares = f->squares + lane * f->trials.rows;
+        memcpy(f->best[lane].squares, f->entries[i].squares, f->trials.rows * sizeof(double));
+        better[lane] = 1;
     }
     f->count = 0;
     return status;
 }
 
-/* What has won on either side with larger ranges: there are more nodes now. */
-static int final_climb(final *f, int better[SIDES])
+/* What has won in a lane with larger ranges: there are more nodes now, and where there are more rows as well, more than the
+ * rows that the ranges were found on could tell. */
+static int final_climb(final *f, int better[LANES])
 {
     int status = BROAD_OK;
-    for (size_t i = 0; status == BROAD_OK && i < FINAL_CLIMBS && (better[WITH] || better[WITHOUT]); i++) {
-        for (size_t s = 0; s < SIDES; s++) {
-            broad__configuration steeper = broad__configuration_from(&f->best[s]);
+    for (size_t i = 0; status == BROAD_OK && i < FINAL_CLIMBS; i++) {
+        for (size_t l = 0; l < LANES; l++) {
+            broad__configuration steeper = broad__configuration_from(&f->best[l]);
             steeper.range *= 2;
-            if (better[s]) final_enter(f, s, &steeper);
+            if (better[l] && steeper.square < BEHIND * final_best(f, side_of(l))->square)
+                final_enter(f, side_of(l), &steeper);
         }
+        if (!f->count) break;
         status = final_run(f, better);
     }
     return status;
@@ -279,7 +307,7 @@ static int final_decide(final *f, const pilot *p, round_of r)
 {
     const broad_options *o = &p->trainer->model->settings;
     const broad__configurations *found = p->whole.count ? &p->whole : &p->paths[ALL].way[0].found;
-    int better[SIDES], learned = has_metric(p, r), asked = learned && o->metric == BROAD_LEARNED_YES;
+    int better[LANES], learned = has_metric(p, r), asked = learned && o->metric == BROAD_LEARNED_YES;
     for (size_t w = 0; learned && w < p->ways; w++) final_enter(f, WITH, &r.on->way[w].found.of[r.round]);
     if (!asked) final_enter(f, WITHOUT, &found->of[0]);
     for (size_t s = 0; !asked && s < BROAD__STYLE_COUNT; s++) {
@@ -362,6 +390,22 @@ static int measure_optimism(double *out, const pilot *p, final *f, round_of r, c
     return status;
 }
 
+/* Whether the metric wins. Where there are more rows than those of the final, by more than the spread: a metric says less, the
+ * more rows there are to tell directions apart. optimism: of the squares of rows that it has seen. */
+static int metric_wins(const final *f, double optimism, size_t all_rows)
+{
+    const broad__attempt *with = final_best(f, WITH), *without = final_best(f, WITHOUT);
+    double sum = 0, squares = 0;
+    if (isinf(without->error) || isinf(with->error)) return isinf(without->error);
+    for (size_t i = 0; i < f->trials.rows; i++) {
+        if (with->squares[i] < 0 || without->squares[i] < 0) continue;
+        double gain = without->squares[i] - optimism * with->squares[i];
+        sum += gain;
+        squares += gain * gain;
+    }
+    return sum > (all_rows > f->trials.rows ? SPREAD * sqrt(squares) : 0);
+}
+
 /* With the metric, if it has won so far or is asked for; or without, unless it is. */
 static int use_final(pilot *p, double *out_range, const broad_data *data, round_of r)
 {
@@ -377,13 +421,13 @@ static int use_final(pilot *p, double *out_range, const broad_data *data, round_
     const broad__metric *metric = !has_metric(p, r) ? &none : both ? &mean : learned;
     status = final_open(&f, p, data, metric);
     if (status == BROAD_OK) status = final_decide(&f, p, r);
-    broad__configuration with = broad__configuration_from(&f.best[WITH]),
-                         without = broad__configuration_from(&f.best[WITHOUT]);
+    broad__configuration with = broad__configuration_from(final_best(&f, WITH)),
+                         without = broad__configuration_from(final_best(&f, WITHOUT));
     if (status == BROAD_OK && isfinite(with.square)) status = measure_optimism(&optimism, p, &f, r, &with);
-    with.error *= shared_optimism(optimism, fmin(1, seen / (double)f.trials.rows));
     with.metric = *metric;
+    int used = status == BROAD_OK &&
+               metric_wins(&f, shared_optimism(optimism, fmin(1, seen / (double)f.trials.rows)), data->rows);
     final_close(&f);
-    int used = isinf(without.error) || with.error < without.error;
     model->optimism = used && has_metric(p, r) ? shared_optimism(optimism, seen / (double)data->rows) : 0;
     if (status == BROAD_OK) status = use(p, out_range, used ? &with : &without);
     broad__metric_close(&mean);

@@ -108,28 +108,30 @@ static double joint_flops(const broad__sizes *s, const broad_options *o)
     return sums + PASSES * (nodes + 4 * s->rows * p * s->outputs) + broad__plan_joint_same(s, o);
 }
 
-/* A joint fit of a part of the rows and nodes, with a short search for lambda on fewer rows. */
-static double trial_flops(const broad__sizes *s, double rows, double nodes)
+/* A joint fit of a part of the rows and nodes, with a short search for lambda on fewer rows, `judged` at most. */
+static double trial_flops(const broad__sizes *s, double rows, double nodes, double judged)
 {
-    enum { LAMBDAS = 4, SEARCH_ROWS = 600 };
-    double side = fmin(rows, nodes), search = side * side * (side / 3 + fmin(rows, SEARCH_ROWS));
+    enum { LAMBDAS = 4 };
+    double side = fmin(rows, nodes), search = side * side * (side / 3 + fmin(rows, judged));
     return rows * nodes * (2 * s->columns + side) + LAMBDAS * search;
 }
 
 /* Trials before the network is built: model/train/configure.h. */
 static double trials_flops(const broad__sizes *s, const broad_options *o)
 {
-    enum { ROUNDS = 2 }; /* that gain, and one that does not */
+    enum { ROUNDS = 2, ROUGH = 600 }; /* rounds that gain, and one that does not; rows that a trial is judged on */
     broad__effort_sizes sizes = broad__effort_sizes_of(o, broad__whole(s->rows, SIZE_MAX));
     double rounds = broad__pilot_learns(o) ? (double)sizes.rounds : 0;
     if (!broad__pilot_wanted(o) || !(s->drawn > 0)) return 0;
     double rows = fmin(s->rows, 2 * (double)sizes.rows), ways = rows < BROAD__CROSSED_ROWS ? 2 : 1, half = rows / 2;
     double first = rounds > 0 && ways == 1 ? half : rows, last = fmin(s->rows, (double)sizes.final_rows);
-    double trials = 17 * trial_flops(s, first, (double)sizes.screen) + 3 * trial_flops(s, first, (double)sizes.nodes);
+    double trials =
+        17 * trial_flops(s, first, (double)sizes.screen, ROUGH) + 3 * trial_flops(s, first, (double)sizes.nodes, ROUGH);
     if (rounds == 0) return trials;
-    trials += fmin(rounds, ROUNDS) * ways *
-              (12 * trial_flops(s, half, (double)sizes.screen) + 4 * trial_flops(s, half, (double)sizes.nodes));
-    return trials + 8 * trial_flops(s, last, (double)sizes.final_nodes);
+    trials +=
+        fmin(rounds, ROUNDS) * ways *
+        (12 * trial_flops(s, half, (double)sizes.screen, ROUGH) + 4 * trial_flops(s, half, (double)sizes.nodes, ROUGH));
+    return trials + 12 * trial_flops(s, last, (double)sizes.final_nodes, BROAD__LOO_ROWS);
 }
 
 /* Layer 1 with pairs of ranges, and races between the best of these: model/train/race_ranges.h. */
