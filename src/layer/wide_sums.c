@@ -12,7 +12,7 @@
 
 enum { SLICE = 1 << 16, SPARES = 16 }; /* numbers that a thread adds at a time; parts that wait to be used again */
 
-size_t broad__wide_least_rows = 32768;
+size_t broad__wide_least_rows = (size_t)1 << 18;
 
 typedef struct wide_run {
     const broad__residual *residual;

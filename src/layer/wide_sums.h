@@ -8,8 +8,8 @@
 
 #include "layer/residual.h"
 
-/* Fewer rows than these have one sum, from the first row to the last: shards would be so small that adding their sums took
- * as long as computing them. Changed by tests alone. */
+/* Fewer rows than these have one sum, from the first row to the last: adding the sums of shards, and computing nodes again
+ * for each band of a large M, took a fifth of the time with 60,000. Changed by tests alone. */
 extern size_t broad__wide_least_rows;
 
 int broad__wide_has_shards(size_t rows);

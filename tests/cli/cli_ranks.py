@@ -18,8 +18,8 @@ import time
 import unittest
 
 BROAD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("BROAD_TOOL", "broad")
-# Rows from which on passes are shared out: src/comm/comm.c; and joint weights and wide layers: src/layer/wide_sums.c.
-ROWS, MANY = 8400, 33_000
+# Rows from which on passes are shared out: src/comm/comm.c.
+ROWS = 8400
 KINDS = {
     "bscrls": ["--kind", "bscrls", "--preset", "paper", "--features", "3x8", "--enhance", "40x5"],
     "gcv": ["--preset", "paper", "--supervise", "gcv", "--lambda", "auto", "--features", "3x8", "--enhance", "40x4"],
@@ -29,13 +29,6 @@ KINDS = {
     "rvfl": ["--kind", "rvfl", "--preset", "paper", "--enhance", "100x1"],
     "scn": ["--kind", "scn", "--preset", "paper", "--enhance", "5x4"],
     "window": ["--kind", "scn", "--preset", "paper", "--weights", "window", "--window", "12", "--enhance", "5x6"],
-}
-# On many rows.
-WIDE = {
-    "bls": ["--kind", "bls", "--preset", "paper", "--features", "4x10", "--enhance", "300x1"],
-    "joint": ["--preset", "paper", "--weights", "joint", "--lambda", "auto", "--features", "3x8", "--enhance", "80x4"],
-    "rvfl": ["--kind", "rvfl", "--preset", "paper", "--enhance", "280x1", "--lambda", "auto"],
-    "brls": ["--kind", "brls", "--preset", "paper", "--features", "3x8", "--enhance", "520x1"],
 }
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_btl_vader_single_copy_mechanism="none")
@@ -97,10 +90,9 @@ class Ranks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="broad-ranks-")
-        cls.data, cls.more, cls.many = (os.path.join(cls.folder, name) for name in ("data.csv", "more.csv", "many.csv"))
+        cls.data, cls.more = os.path.join(cls.folder, "data.csv"), os.path.join(cls.folder, "more.csv")
         table(cls.data)
         table(cls.more, 600, 2)
-        table(cls.many, MANY)
 
     @classmethod
     def tearDownClass(cls):
@@ -132,19 +124,6 @@ class Ranks(unittest.TestCase):
     def test_networks_have_the_bytes_of_one_process(self):
         self.try_kinds(["bscrls"], [3])
         self.try_kinds(["gcv", "window"], [2])
-
-    def try_wide(self, kinds, ranks):
-        """Joint weights and wide layers on many rows: the bytes, and that they are verified by ranks."""
-        for kind in kinds:
-            for number in (0, *ranks):
-                self.ok(number, "fit", self.many, *WIDE[kind], "--seed", 3, "-q", "-o", self.path(f"wide-{number}"))
-                self.same("wide-0", f"wide-{number}")
-            said = [json.loads(self.ok(number, "verify", self.path("wide-0"), self.many, "--json")) for number in (0, ranks[-1])]
-            self.assertEqual([(v["holds"], v["layers"]) for v in said], [(True, said[0]["layers"])] * 2)
-
-    def test_joint_weights_have_the_bytes_of_one_process(self):
-        self.try_wide(["bls"], [3])
-        self.try_wide(["joint"], [2])
 
     def test_every_command(self):
         """grow, learn, verify, eval and predict say and write what they do without MPI."""
@@ -186,25 +165,8 @@ class Ranks(unittest.TestCase):
         self.assertEqual((many[0] - few[0]) / 3, plan["bytes_layer"])
         self.assertEqual((many[1] - few[1]) / 3, plan["messages_layer"])
 
-    def try_joint_traffic(self, ranks):
-        """What further columns of joint weights take is what the plan says, to the byte. With this lambda nothing is refined."""
-        found = []
-        for nodes in (60, 300):
-            words = ["--kind", "bls", "--preset", "paper", "--features", "4x10", "--enhance", f"{nodes}x1", "--lambda", 10]
-            out = self.ok(ranks, "fit", self.many, *words, "--profile", "--json", "-o", self.path("e"))
-            stage = next(s for s in json.loads(out)["profile"]["stages"] if s["name"] == "exchange")
-            plan = json.loads(self.ok(0, "plan", "--rows", MANY, "--inputs", 5, "--outputs", 3, *words, "--ranks", ranks, "--peak", 50,
-                                      "--json"))["rank"]
-            self.assertTrue(plan["divided"])
-            self.assertEqual(plan["bytes_total"], plan["bytes_joint"])
-            found.append((stage["bytes"] - plan["bytes_joint"], stage["calls"] - plan["messages_joint"]))
-        self.assertEqual(*found)
-        # What is left are predictions of the training rows, and numbers that do not depend on sizes.
-        self.assertLess(found[0][0] - 8 * 3 * MANY, 200)
-
     def test_traffic_is_as_planned(self):
         self.try_traffic(3)
-        self.try_joint_traffic(3)
 
     def test_the_plan_of_the_page(self):
         """docs/scale.md shows what the command prints."""

@@ -154,7 +154,7 @@ enum { SIZES = sizeof sizes / sizeof sizes[0] };
 /* As with many rows: in shards, and of M some rows after the other. Small M and AA' are the same in either case. */
 static int as_with_many_rows(int many, const size_t *size)
 {
-    broad__wide_least_rows = many ? 512 : 32768;
+    broad__wide_least_rows = many ? 512 : SIZE_MAX;
     broad__joint_band = many ? 1 << 16 : 1 << 22;
     return !many || (size[1] > 256 && size[0] >= 2 * (size[1] + size[2]));
 }
