@@ -152,17 +152,21 @@ static void add_below(const addition *add, const tile *t)
                            add->count);
 }
 
+static void add_targets(const addition *add, const tile *t)
+{
+    size_t c = add->joint->outputs;
+    double *to = add->band ? add->band + band_square(add) + (t->row - add->first) * c : add->joint->cross + t->row * c;
+    add->device->cross(to, c, add->k + t->row, add->stride, t->rows, add->y, c, c, add->count);
+}
+
 static void add_tile(void *context, size_t index, size_t worker)
 {
     const addition *add = context;
     const tile *t = &add->tiles[index];
-    size_t c = add->joint->outputs;
-    double *cross =
-        add->band ? add->band + band_square(add) + (t->row - add->first) * c : add->joint->cross + t->row * c;
     switch (t->kind) {
     case BELOW: add_below(add, t); break;
     case SQUARE: add_square(add, t, add->squares + worker * add->side * add->side); break;
-    case TARGETS: add->device->cross(cross, c, add->k + t->row, add->stride, t->rows, add->y, c, c, add->count); break;
+    case TARGETS: add_targets(add, t); break;
     }
 }
 
