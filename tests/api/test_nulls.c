@@ -507,11 +507,12 @@ static void an_uninitialised_struct_is_refused(void **state)
 
 /* Where several arguments are needed, each of them is looked at: all are there but one. The others are of no kind at all, since
  * nothing is done before. */
-static void each_missing_argument_is_seen(void **state)
+static double storage[8192];
+static void *const p = storage, *const none = NULL;
+
+static void missing_data_is_seen(void **state)
 {
     (void)state;
-    static double storage[8192];
-    void *p = storage, *none = NULL;
     MISSING(broad_data_from_arrays, p, none);
     MISSING(broad_data_read, p, none, none);
     MISSING(broad_data_split, p, none, p, p);
@@ -528,6 +529,11 @@ static void each_missing_argument_is_seen(void **state)
     MISSING(broad_data_pick, p, p, none, 1);
     MISSING(broad_data_append, p, none, p);
     MISSING(broad_data_append, p, p, none);
+}
+
+static void missing_rows_to_predict_or_to_measure_are_seen(void **state)
+{
+    (void)state;
     MISSING(broad_predict, p, none, p, 1, 0);
     MISSING(broad_predict, p, p, none, 1, 0);
     MISSING(broad_predict_data, p, none, p, none);
@@ -564,6 +570,11 @@ static void each_missing_argument_is_seen(void **state)
     MISSING(broad_model_export_onnx, p, p, none, none, none);
     MISSING(broad_export_rows, none, p, p, 1, 0);
     MISSING(broad_export_rows, p, p, none, 1, 0);
+}
+
+static void missing_parts_of_training_are_seen(void **state)
+{
+    (void)state;
     MISSING(broad_model_settings, p, none);
     MISSING(broad_model_split, p, none);
     MISSING(broad_model_photo, p, none);
@@ -602,9 +613,14 @@ static void each_missing_argument_is_seen(void **state)
     MISSING(broad_model_curve_loo, p, p, none, none);
     MISSING(broad_verify, p, none, p, none);
     MISSING(broad_verify, p, p, none, none);
+}
+
+static void missing_photos_and_pictures_are_seen(void **state)
+{
+    (void)state;
     MISSING(broad_data_read_photos, p, none, 1, none);
-    MISSING(broad_photos_prepare, none, (void *)&none, none, p);
-    MISSING(broad_photos_prepare, none, (void *)&p, none, none);
+    MISSING(broad_photos_prepare, none, (void *)(uintptr_t)&none, none, p);
+    MISSING(broad_photos_prepare, none, (void *)(uintptr_t)&p, none, none);
     MISSING(broad_photos_choose, p, none, p);
     MISSING(broad_photos_choose, p, p, none);
     MISSING(broad_photos_narrow, p, none, 1);
@@ -622,6 +638,11 @@ static void each_missing_argument_is_seen(void **state)
     MISSING(broad_picture_print, p, none);
     MISSING(broad_picture_fit, p, none, 9);
     MISSING(broad_picture_crop, p, none, 0, 0, 1, 1);
+}
+
+static void missing_parts_of_predictors_and_files_are_seen(void **state)
+{
+    (void)state;
     MISSING(broad_predictor_load, p, none);
     MISSING(broad_predictor_from_memory, p, none, 1);
     MISSING(broad_predictor_from_model, p, none);
@@ -661,7 +682,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(null_is_never_a_crash),
         cmocka_unit_test(an_uninitialised_struct_is_refused),
-        cmocka_unit_test(each_missing_argument_is_seen),
+        cmocka_unit_test(missing_data_is_seen),
+        cmocka_unit_test(missing_rows_to_predict_or_to_measure_are_seen),
+        cmocka_unit_test(missing_parts_of_training_are_seen),
+        cmocka_unit_test(missing_photos_and_pictures_are_seen),
+        cmocka_unit_test(missing_parts_of_predictors_and_files_are_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
