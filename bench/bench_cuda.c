@@ -221,6 +221,7 @@ static size_t chain_train(size_t *spectral, size_t *tries, chain *c, broad__resi
                                    .index = j,
                                    .nodes = c->nodes,
                                    .prefix = j ? 0 : p->features,
+                                   .following = j + 1 < c->layers ? c->nodes : 0,
                                    .may_defer = 1};
         must(broad__search_run(&found, &search, &task));
         if (!found.passed) break;

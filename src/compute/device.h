@@ -28,6 +28,16 @@ typedef struct broad__nodes {
     const broad__soon *soon; /* BROAD__SOON of them; NULL: none */
 } broad__nodes;
 
+/* A matrix beside k, with as many rows. */
+typedef struct broad__side {
+    double *at;
+    size_t stride, columns;
+    double *cross;   /* p x columns, where sums go */
+    const double *w; /* p x columns, by which it changes; in the processor's memory */
+} broad__side;
+
+enum { BROAD__SIDES = 2 };
+
 /* Memory of a device's own: what lies there is reached by its operations alone. */
 typedef struct broad__memory {
     size_t block; /* numbers that a block of rows should have at most */
@@ -36,6 +46,9 @@ typedef struct broad__memory {
     size_t (*room)(void);     /* numbers that could still be had */
     void (*zero)(double *at, size_t count);
     void (*put)(double *to, const double *from, size_t count); /* `from` may be changed as soon as it returns */
+    /* Begins to bring these numbers, of which `get` is asked next: what is begun in between does not delay them. NULL: nothing
+     * is begun before `get`. */
+    void (*ask)(const double *from, size_t count);
     /* 0, or a status: what has gone wrong in any operation since the last one. */
     int (*get)(double *to, const double *from, size_t count);
 } broad__memory;
@@ -61,9 +74,10 @@ typedef struct broad__device {
     /* out (p x c) += a'b, over rows */
     void (*cross)(double *out, size_t out_stride, const double *a, size_t a_stride, size_t p, const double *b,
                   size_t b_stride, size_t c, size_t rows);
-    /* The last two at once, in one reading of k. NULL: one after the other is as good. */
-    void (*sums)(double *gram, size_t gram_stride, double *cross, size_t cross_stride, const double *k, size_t k_stride,
-                 size_t p, const double *e, size_t e_stride, size_t c, size_t rows);
+    /* The last two at once, in one reading of k, for up to BROAD__SIDES sides: gram += k'k, cross += k' side. NULL: one after
+     * the other is as good. */
+    void (*sums)(double *gram, size_t gram_stride, const double *k, size_t k_stride, size_t p, const broad__side *sides,
+                 size_t count, size_t rows);
     /* out (rows x c) += sign * k w, k: rows x p, w: p x c. A row's numbers are the same whatever rows it comes with. */
     void (*apply)(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
                   const double *w, size_t w_stride, size_t p, size_t c);
@@ -71,6 +85,10 @@ typedef struct broad__device {
      * NULL; out may be e. NULL: by the operations that it consists of. */
     void (*shift)(double *out, double *squares, double *cross, const double *e, double sign, const double *k,
                   size_t rows, const double *w, size_t p, size_t c);
+    /* Each of up to BROAD__SIDES sides += sign k w, in one reading of k, without gaps; *squares += the squares of the first,
+     * without gaps either. NULL: by the operations that it consists of. */
+    void (*change)(double *squares, double sign, const double *k, size_t p, const broad__side *sides, size_t count,
+                   size_t rows);
     /* out (rows x count) += a b', a: rows x p, b: count x p */
     void (*outer)(double *out, size_t out_stride, const double *a, size_t a_stride, size_t rows, const double *b,
                   size_t b_stride, size_t count, size_t p);

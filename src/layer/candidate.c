@@ -259,6 +259,7 @@ int broad__candidate_compute(broad__residual *residual, const broad__kblock *kbl
         pass.gram = p * p;
         pass.cross = p * residual->outputs;
         pass.probes = probe_sums(residual, p);
+        pass.ready = candidate->stored && count == 1 && broad__far_is_ahead(residual, kblocks);
         status = broad__pass_run(&sums, &pass);
         if (status == BROAD_OK) adopt_sums(residual, sums);
     } else if (candidate->dual) {
@@ -284,7 +285,13 @@ int broad__candidate_trials(broad__residual *residual, const broad__kblock *tria
     if (status == BROAD_OK) status = reserve_sums(residual);
     if (status == BROAD_OK) status = broad__reserve(&candidate->trials, &candidate->trials_capacity, count * each);
     if (status < 0) return status;
-    broad__pass pass = {residual, trials, 1, count, p * p, cross, probes, 0, NULL};
+    broad__pass pass = {.residual = residual,
+                        .kblocks = trials,
+                        .count = 1,
+                        .trials = count,
+                        .gram = p * p,
+                        .cross = cross,
+                        .probes = probes};
     double *sums = NULL;
     status = broad__pass_run(&sums, &pass);
     if (status == BROAD_OK) memcpy(candidate->trials, sums, count * each * sizeof(double));

@@ -1,7 +1,9 @@
 #include "layer/far_rows.h"
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "comm/comm.h"
 #include "layer/residual.h"
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
@@ -57,6 +59,86 @@ int broad__far_is_full(const broad__residual *residual, size_t width)
     return needed > (memory->room() + residual->candidate.k_capacity) / SHARE_OF_K;
 }
 
+/* ---- ahead ----------------------------------------------------------------------------------------------------- */
+
+/* Columns from which on K'K is computed by itself, and not with K'E in one reading of K. */
+enum { WIDE = 256 };
+
+void broad__far_own_rows(size_t *first, size_t *end, const broad__residual *residual)
+{
+    *first = 0, *end = residual->rows;
+    if (residual->divided) broad__comm_own_rows(first, end, residual->rows);
+}
+
+void broad__far_forget_ahead(broad__residual *residual)
+{
+    broad__far_ahead *ahead = &residual->far.ahead;
+    broad__rows_free(residual, ahead->k);
+    broad__rows_free(residual, ahead->gram);
+    *ahead = (broad__far_ahead){0};
+}
+
+void broad__far_void_ahead(broad__residual *residual, const double *weight)
+{
+    if (residual->far.ahead.weight == weight) residual->far.ahead.weight = NULL;
+}
+
+int broad__far_is_ahead(const broad__residual *residual, const broad__kblock *kblock)
+{
+    const broad__far_ahead *ahead = &residual->far.ahead;
+    return ahead->weight && ahead->weight == kblock->nodes.weight && ahead->width == broad__kblock_width(kblock);
+}
+
+void broad__far_take_ahead(broad__residual *residual)
+{
+    broad__far_ahead *ahead = &residual->far.ahead;
+    broad__candidate *candidate = &residual->candidate;
+    double *k = candidate->k;
+    size_t capacity = candidate->k_capacity;
+    candidate->k = ahead->k, candidate->k_capacity = ahead->k_capacity;
+    ahead->k = k, ahead->k_capacity = capacity;
+    ahead->weight = NULL;
+}
+
+static int reserve_ahead(broad__residual *residual, size_t p)
+{
+    broad__far_ahead *ahead = &residual->far.ahead;
+    size_t gram = p >= WIDE ? p * p : 0, have = ahead->k_capacity + ahead->gram_capacity;
+    size_t needed = residual->rows * p + gram;
+    if (needed > have && needed - have > residual->at->memory->room() / SHARE_OF_K) return BROAD_NO_MEMORY;
+    int status = broad__rows_reserve(&ahead->k, &ahead->k_capacity, residual, residual->rows * p);
+    if (status == BROAD_OK && gram) status = broad__rows_reserve(&ahead->gram, &ahead->gram_capacity, residual, gram);
+    if (status < 0 || gram) return status;
+    broad__rows_free(residual, ahead->gram);
+    ahead->gram = NULL;
+    ahead->gram_capacity = 0;
+    return BROAD_OK;
+}
+
+int broad__far_compute_ahead(broad__residual *residual, const broad__kblock *kblock)
+{
+    const broad__device *at = residual->at;
+    broad__far_ahead *ahead = &residual->far.ahead;
+    size_t first, end, p = broad__kblock_width(kblock), step = broad__residual_step(residual, p);
+    if (!at->memory || ahead->weight || !residual->candidate.stored) return BROAD_OK;
+    int status = reserve_ahead(residual, p);
+    if (status == BROAD_OK) status = broad__rows_ready(residual, step);
+    if (status < 0) { /* it is computed when it is tried */
+        broad__far_forget_ahead(residual);
+        return status == BROAD_NO_MEMORY ? BROAD_OK : status;
+    }
+    if (ahead->gram) at->memory->zero(ahead->gram, p * p);
+    broad__far_own_rows(&first, &end, residual);
+    for (size_t i = first; i < end; i += step) {
+        broad__row_block block = broad__residual_block(residual, i, broad__min(end - i, step), 0);
+        broad__residual_columns(ahead->k + i * p, p, residual, kblock, 1, &block);
+        if (ahead->gram) at->gram(ahead->gram, p, ahead->k + i * p, p, block.n, p);
+    }
+    ahead->weight = kblock->nodes.weight;
+    ahead->width = p;
+    return BROAD_OK;
+}
+
 /* ---- there ----------------------------------------------------------------------------------------------------- */
 
 /* A copy of an array of the rows; nothing where there is none. */
@@ -92,6 +174,7 @@ void broad__far_rows_drop(broad__residual *residual)
     if (!memory) return;
     broad__far_rows *far = &residual->far;
     broad__candidate_clear(residual);
+    broad__far_forget_ahead(residual);
     double *arrays[] = {residual->e, residual->next, residual->probes.u, residual->probes.next,
                         far->z,      far->root,      far->sums,          far->block};
     release(memory, arrays, sizeof arrays / sizeof *arrays);
@@ -143,6 +226,7 @@ int broad__far_send(broad__residual *residual)
 int broad__far_send_z(broad__residual *residual)
 {
     const broad__memory *memory = residual->at->memory;
+    broad__far_forget_ahead(residual);
     if (memory && residual->far.z)
         memory->put(residual->far.z, residual->z.stored, residual->rows * residual->z.features);
     return BROAD_OK;

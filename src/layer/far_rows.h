@@ -7,11 +7,20 @@
 #define BROAD_LAYER_FAR_ROWS_H
 
 #include "compute/device.h"
+#include "layer/kblock.h"
 
 struct broad__residual; /* layer/residual.h */
 
 /* Z of n rows from `first` on, in the device's memory. */
 typedef void (*broad__far_maker)(void *context, double *out, size_t first, size_t n);
+
+/* K of a candidate that is still to come, and K'K of a wide one: computed while the processor solves for the one before. */
+typedef struct broad__far_ahead {
+    double *k, *gram; /* gram: NULL where sums are better computed with K'E */
+    size_t k_capacity, gram_capacity;
+    const double *weight; /* of its nodes, by which it is known; NULL: nothing is there */
+    size_t width;
+} broad__far_ahead;
 
 typedef struct broad__far_rows {
     double *z;    /* rows x features; NULL: it is made */
@@ -23,6 +32,10 @@ typedef struct broad__far_rows {
     double *block; /* of Z that was made */
     size_t block_capacity;
     double *e, *next, *u, *probe_next; /* in the processor's memory, meanwhile */
+    broad__far_ahead ahead;
+    /* Called once while the device is at work on a pass, and then forgotten; NULL: nothing to do. */
+    int (*meanwhile)(void *context);
+    void *meanwhile_context;
 } broad__far_rows;
 
 /* Takes the rows there, if the device has memory of its own, Z is stored, and they fit; otherwise they stay. No update may be
@@ -34,6 +47,18 @@ int broad__far_send_z(struct broad__residual *residual);
 int broad__far_fetch(struct broad__residual *residual);
 /* Forgets what is there. */
 void broad__far_rows_drop(struct broad__residual *residual);
+
+/* Starts to compute K of this candidate, whose weights stay where they are until it is tried; and K'K of a wide one. Nothing
+ * happens where rows are here, or there is too little room. */
+int broad__far_compute_ahead(struct broad__residual *residual, const broad__kblock *kblock);
+int broad__far_is_ahead(const struct broad__residual *residual, const broad__kblock *kblock);
+/* What was computed ahead becomes the candidate's own K. */
+void broad__far_take_ahead(struct broad__residual *residual);
+/* These weights are about to change: what was computed from them counts no more. */
+void broad__far_void_ahead(struct broad__residual *residual, const double *weight);
+void broad__far_forget_ahead(struct broad__residual *residual);
+/* Rows of this rank. */
+void broad__far_own_rows(size_t *first, size_t *end, const struct broad__residual *residual);
 
 /* Whether there is no room for K of this width. */
 int broad__far_is_full(const struct broad__residual *residual, size_t width);

@@ -9,48 +9,87 @@
 #include "compute/shards.h"
 #include "layer/shard_sums.h"
 
+/* E, and the probes where there are any, beside the block's rows of K: what changes by an update, and what sums are of. */
+static size_t sides_of(broad__side out[BROAD__SIDES], const broad__pass *pass, const broad__row_block *block,
+                       double *sum)
+{
+    const broad__residual *residual = pass->residual;
+    const broad__deferred_update *update = &residual->update;
+    size_t c = residual->outputs, probes = residual->probes.count, changed = update->pending && !sum;
+    double *cross = sum ? sum + pass->gram : NULL;
+    out[0] = (broad__side){residual->e + block->first * c, c, c, cross, changed ? update->w : NULL};
+    if (!(changed ? update->probe_w != NULL : pass->probes)) return 1;
+    out[1] = (broad__side){residual->probes.u + block->first * 2 * probes, 2 * probes, changed ? probes : 2 * probes,
+                           cross ? cross + pass->cross : NULL, changed ? update->probe_w : NULL};
+    return 2;
+}
+
+/* <U_0, U> of a block, added to its sum. */
+static void add_inner(const broad__pass *pass, double *sum, const broad__row_block *block)
+{
+    const broad__residual *residual = pass->residual;
+    size_t probes = residual->probes.count;
+    const double *u = residual->probes.u + block->first * 2 * probes;
+    if (probes) residual->at->inner(sum, u, 2 * probes, u + probes, 2 * probes, block->n, probes);
+}
+
 /* E - K w for a block, and U likewise; adds its squared norm to sums[0], <U_0, U> to sums[1]. */
 static void update_block(const broad__pass *pass, double *sums, const broad__row_block *block)
 {
     broad__residual *residual = pass->residual;
+    const broad__device *at = residual->at;
     const broad__deferred_update *update = &residual->update;
-    size_t c = residual->outputs, width = broad__kblock_width(&update->kblock);
-    double *e = residual->e + block->first * c;
+    size_t width = broad__kblock_width(&update->kblock);
     const double *k = residual->candidate.k + block->first * width;
+    broad__side sides[BROAD__SIDES];
+    size_t count = sides_of(sides, pass, block, NULL);
     if (!update->stored) {
         double *own = pass->blocks + block->worker * pass->step * width;
         broad__residual_columns(own, width, residual, &update->kblock, 1, block);
         k = own;
     }
-    broad__shift(residual->at, e, sums, NULL, e, -1.0, k, block->n, update->w, width, c);
-    size_t probes = residual->probes.count;
-    if (!probes) return;
-    double *u = residual->probes.u + block->first * 2 * probes;
-    if (update->probe_w)
-        residual->at->apply(u, 2 * probes, -1.0, k, width, block->n, update->probe_w, probes, width, probes);
-    residual->at->inner(sums + 1, u, 2 * probes, u + probes, 2 * probes, block->n, probes);
+    if (at->change) {
+        at->change(sums, -1.0, k, width, sides, count, block->n);
+    } else {
+        broad__shift(at, sides[0].at, sums, NULL, sides[0].at, -1.0, k, block->n, update->w, width, sides[0].columns);
+        if (count > 1)
+            at->apply(sides[1].at, sides[1].stride, -1.0, k, width, block->n, sides[1].w, sides[1].columns, width,
+                      sides[1].columns);
+    }
+    add_inner(pass, sums + 1, block);
 }
 
-/* One candidate's nodes for a block, added to its sums. */
+/* A block of K, added to the candidate's sums. */
+static void add_sums(const broad__pass *pass, double *sum, const double *k, const broad__row_block *block)
+{
+    const broad__residual *residual = pass->residual;
+    const broad__device *device = residual->at;
+    broad__side sides[BROAD__SIDES];
+    size_t p = residual->candidate.width, count = sides_of(sides, pass, block, sum);
+    const double *gram = pass->ready ? residual->far.ahead.gram : NULL;
+    if (device->sums && !gram) {
+        device->sums(sum, p, k, p, p, sides, count, block->n);
+        return;
+    }
+    if (!gram) device->gram(sum, p, k, p, block->n, p);
+    else if (block->first == pass->first) device->copy(sum, p, gram, p, p, p);
+    for (size_t i = 0; i < count; i++)
+        device->cross(sides[i].cross, sides[i].columns, k, p, p, sides[i].at, sides[i].stride, sides[i].columns,
+                      block->n);
+}
+
+/* One candidate's nodes for a block, unless they are there already, added to its sums. */
 static void candidate_block(const broad__pass *pass, double *sum, const broad__kblock *kblocks,
                             const broad__row_block *block)
 {
     broad__residual *residual = pass->residual;
     const broad__candidate *candidate = &residual->candidate;
-    const broad__device *device = residual->at;
-    size_t p = candidate->width, c = residual->outputs, count = pass->trials > 1 ? 1 : pass->count;
+    size_t p = candidate->width, count = pass->trials > 1 ? 1 : pass->count;
     double *k =
         candidate->stored ? candidate->k + block->first * p : candidate->k_blocks + block->worker * pass->step * p;
-    broad__residual_columns(k, p, residual, kblocks, count, block);
-    if (!pass->gram) return;
-    const double *e = residual->e + block->first * c;
-    if (device->sums) device->sums(sum, p, sum + pass->gram, c, k, p, p, e, c, c, block->n);
-    if (!device->sums) device->gram(sum, p, k, p, block->n, p);
-    if (!device->sums) device->cross(sum + pass->gram, c, k, p, p, e, c, c, block->n);
-    size_t probes = 2 * residual->probes.count;
-    if (pass->probes)
-        device->cross(sum + pass->gram + pass->cross, probes, k, p, p, residual->probes.u + block->first * probes,
-                      probes, probes, block->n);
+    if (pass->ready) k = residual->far.ahead.k + block->first * p;
+    else broad__residual_columns(k, p, residual, kblocks, count, block);
+    if (pass->gram) add_sums(pass, sum, k, block);
 }
 
 static broad__soon soon_of(const double *rows, size_t first, size_t n, size_t width)
@@ -76,7 +115,8 @@ static void pass_shard(void *context, size_t first, size_t end, double *sums, si
     size_t each = pass->gram + pass->cross + pass->probes;
     double *squares = sums + pass->trials * each;
     broad__soon soon[BROAD__SOON];
-    int needs_z = pass->trials || !residual->update.stored;
+    int needs_z = (pass->trials && !pass->ready) || !residual->update.stored;
+    pass->first = first;
     double row_flops = (double)each + 2.0 * (double)residual->candidate.width * (double)residual->z.features;
     for (size_t i = first; i < end && !broad__watch_look((double)pass->step * row_flops); i += pass->step) {
         broad__row_block block = {i, broad__min(end - i, pass->step), worker, NULL, soon};
@@ -85,6 +125,7 @@ static void pass_shard(void *context, size_t first, size_t end, double *sums, si
         if (residual->update.pending) update_block(pass, squares, &block);
         for (size_t t = 0; t < pass->trials; t++) candidate_block(pass, sums + t * each, pass->kblocks + t, &block);
     }
+    if (pass->ready) broad__far_take_ahead(pass->residual);
 }
 
 int broad__pass_run(double **out, broad__pass *pass)

@@ -190,8 +190,9 @@ static double mean_diagonal(const double *matrix, size_t n)
 /* ---- solving --------------------------------------------------------------------------------------------------- */
 
 /* Rounding in W, as a part of it, up to which it is left as it is: what it changes in the residual is the square of
- * that. */
-static const double SETTLED = 1e-10;
+ * that. Where the rows lie far away another pass over them is what a layer takes most of its time for, and that square
+ * may be as large as the rounding of the residual itself. */
+static const double SETTLED = 1e-10, SETTLED_FAR = 1e-8;
 enum { ENOUGH = 64 };
 
 /* out = G W */
@@ -214,8 +215,9 @@ static int correct_by_sums(broad__ridge *ridge, broad__residual *residual)
     int status = broad__spd_solve(step, residual->outputs, &ridge->spd);
     double size = dot(ridge->w, ridge->w, count), change = dot(step, step, count);
     double blocks = 1 + (double)residual->rows / (BROAD__SHARDS_FEW * BROAD__BLOCK_ROWS);
+    double settled = residual->at->memory ? SETTLED_FAR : SETTLED;
     ridge->settled = status == BROAD_OK && !ridge->spd.spectral && count >= ENOUGH;
-    if (!(change * blocks <= SETTLED * SETTLED * size)) ridge->settled = 0;
+    if (!(change * blocks <= settled * settled * size)) ridge->settled = 0;
     for (size_t i = 0; ridge->settled && i < count; i++) ridge->w[i] += step[i];
     return status;
 }

@@ -49,6 +49,8 @@ void broad__search_clear(broad__search *search)
     broad__ridge_clear(&search->ridge);
     broad__free(search->weight);
     broad__free(search->bias);
+    broad__free(search->next_weight);
+    broad__free(search->next_bias);
     broad__free(search->values);
     broad__free(search->merits);
     broad__free(search->slack);
@@ -67,13 +69,81 @@ static broad__ridge_request request_of(const run *r)
     return request;
 }
 
+static broad__draw draw_of(const run *r, size_t index, size_t step, size_t draw, size_t nodes)
+{
+    const broad_options *o = r->task->options;
+    return (broad__draw){{o->seed, BROAD__FOR_ENHANCEMENT, (uint32_t)index, (uint16_t)step, (uint16_t)draw},
+                         r->task->residual->z.features,
+                         nodes,
+                         r->task->range * o->range_steps[step],
+                         o->range_unit};
+}
+
+static int same_draw(const broad__draw *a, const broad__draw *b)
+{
+    return a->stream.seed == b->stream.seed && a->stream.purpose == b->stream.purpose &&
+           a->stream.layer == b->stream.layer && a->stream.step == b->stream.step && a->stream.draw == b->stream.draw &&
+           a->inputs == b->inputs && a->nodes == b->nodes && a->range == b->range && a->unit == b->unit;
+}
+
+/* ---- the layer after this one, while a device of its own is at work -------------------------------------------- */
+
+/* Its first draw, and its nodes, which are computed while the processor solves for this one. */
+static int begin_next(void *context)
+{
+    run *r = context;
+    broad__search *s = r->search;
+    const broad__search_task *task = r->task;
+    broad__draw next = draw_of(r, task->index + 1, 0, 0, task->following);
+    if (!s->next.nodes || !same_draw(&s->next, &next)) {
+        broad__far_void_ahead(task->residual, s->next_weight);
+        broad__draw_nodes(s->next_weight, s->next_bias, &next);
+        s->next = next;
+    }
+    broad__kblock kblock = {
+        {next.inputs, next.nodes, s->next_weight, s->next_bias, task->options->activation, 0, NULL}, 0, 0};
+    return broad__far_compute_ahead(task->residual, &kblock);
+}
+
+/* During the next pass, if that is worth anything. */
+static int expect_next(run *r)
+{
+    broad__search *s = r->search;
+    const broad__search_task *task = r->task;
+    broad__far_rows *far = &task->residual->far;
+    size_t slots = broad__max(s->weight_capacity, task->residual->z.features * task->following);
+    if (!task->following || !task->may_defer || !task->residual->at->memory) return BROAD_OK;
+    int status = broad__reserve(&s->next_weight, &s->next_weight_capacity, slots);
+    if (status == BROAD_OK)
+        status = broad__reserve(&s->next_bias, &s->next_bias_capacity, broad__max(s->bias_capacity, task->following));
+    if (status == BROAD_OK) far->meanwhile = begin_next, far->meanwhile_context = r;
+    return status;
+}
+
+/* A draw that has been made ahead is taken over. */
+static int take_next(run *r, const broad__draw *wanted)
+{
+    broad__search *s = r->search;
+    if (!s->next.nodes || !same_draw(&s->next, wanted)) return 0;
+    double *weight = s->weight, *bias = s->bias;
+    size_t weights = s->weight_capacity, biases = s->bias_capacity;
+    s->weight = s->next_weight, s->bias = s->next_bias;
+    s->weight_capacity = s->next_weight_capacity, s->bias_capacity = s->next_bias_capacity;
+    s->next_weight = weight, s->next_bias = bias;
+    s->next_weight_capacity = weights, s->next_bias_capacity = biases;
+    s->next.nodes = 0;
+    return 1;
+}
+
 /* A chain: the candidate by itself against E. */
 static int fit_alone(run *r, const broad__kblock *kblock)
 {
     broad__search *s = r->search;
     const broad__search_task *task = r->task;
     broad__ridge_request request = request_of(r);
-    int status = broad__candidate_compute(task->residual, kblock, 1);
+    int status = expect_next(r);
+    if (status == BROAD_OK) status = broad__candidate_compute(task->residual, kblock, 1);
+    task->residual->far.meanwhile = NULL;
     return status == BROAD_OK ? broad__ridge_solve(&s->ridge, task->residual, &request) : status;
 }
 
@@ -109,7 +179,6 @@ static int draw(run *r, candidate c, size_t count)
 {
     broad__search *s = r->search;
     const broad__search_task *task = r->task;
-    const broad_options *o = task->options;
     size_t features = task->residual->z.features;
     r->fresh = 0;
     r->batch_count = 0;
@@ -117,9 +186,8 @@ static int draw(run *r, candidate c, size_t count)
     if (status < 0) return status;
     r->feature_now = c.feature;
     for (size_t i = 0; i < count; i++) {
-        broad__stream stream = {o->seed, BROAD__FOR_ENHANCEMENT, (uint32_t)task->index, (uint16_t)c.step,
-                                (uint16_t)(c.draw + i)};
-        broad__draw draw = {stream, features, task->nodes, task->range * o->range_steps[c.step], o->range_unit};
+        broad__draw draw = draw_of(r, task->index, c.step, c.draw + i, task->nodes);
+        if (count == 1 && take_next(r, &draw)) break;
         broad__draw_nodes(s->weight + i * features * task->nodes, s->bias + i * task->nodes, &draw);
     }
     r->batch = c;

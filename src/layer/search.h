@@ -16,6 +16,7 @@
 #include "layer/growing_qr.h"
 #include "layer/residual.h"
 #include "layer/ridge.h"
+#include "rng/draw.h"
 
 /* The layer that is wanted. */
 typedef struct broad__search_task {
@@ -31,7 +32,8 @@ typedef struct broad__search_task {
      * chain. */
     broad__growing_qr *qr;
     const double *y;
-    int may_defer; /* the update of E may be left to the next pass, where the sums leave no doubt */
+    size_t following; /* nodes of the layer after this one, where it is known; 0: none */
+    int may_defer;    /* the update of E may be left to the next pass, where the sums leave no doubt */
     /* Recomputes Z with the range of this step; NULL: Z is settled. Step 0 is in force at the start. */
     int (*redraw)(void *context, size_t step);
     /* Called after each draw; non-zero stops the search. May be NULL. */
@@ -42,13 +44,16 @@ typedef struct broad__search_task {
 /* Memory that is reused from layer to layer. */
 typedef struct broad__search {
     broad__ridge ridge;
-    double *weight, *bias; /* of the draws tried together: features x nodes each, nodes each */
-    size_t tries;          /* that the layer before needed */
-    double *values;        /* what was tested, feature step by range by draw; NaN: not yet */
+    double *weight, *bias;           /* of the draws tried together: features x nodes each, nodes each */
+    size_t tries;                    /* that the layer before needed */
+    double *next_weight, *next_bias; /* of the first draw of the layer after this one */
+    broad__draw next;                /* which that is; nodes 0: none has been drawn */
+    double *values;                  /* what was tested, feature step by range by draw; NaN: not yet */
     /* What the best of them has least of: the value, or for a test of every output the norm of the whole residual. */
     double *merits;
     /* By which part a value may exceed the bound before the residual is computed directly; 0 after that. */
     double *slack;
+    size_t next_weight_capacity, next_bias_capacity;
     size_t weight_capacity, bias_capacity, values_capacity, merits_capacity, slack_capacity;
 } broad__search;
 

@@ -126,14 +126,18 @@ static int far_sums(double **out, broad__residual *residual, size_t doubles, bro
 {
     const broad__memory *memory = residual->at->memory;
     broad__far_rows *far = &residual->far;
-    size_t first = 0, end = residual->rows;
+    size_t first, end;
     int status = broad__reserve(&residual->shard_sums, &residual->shard_sums_capacity, 2 * doubles);
     if (status == BROAD_OK) status = broad__rows_reserve(&far->sums, &far->sums_capacity, residual, doubles);
     if (status < 0) return status;
-    if (residual->divided) broad__comm_own_rows(&first, &end, residual->rows);
+    broad__far_own_rows(&first, &end, residual);
     memory->zero(far->sums, doubles);
     if (first < end) job(context, first, end, far->sums, 0);
+    if (memory->ask) memory->ask(far->sums, doubles);
+    int begun = far->meanwhile ? far->meanwhile(far->meanwhile_context) : BROAD_OK;
+    far->meanwhile = NULL;
     status = memory->get(residual->shard_sums, far->sums, doubles);
+    if (status == BROAD_OK) status = begun;
     if (status == BROAD_OK && residual->divided) {
         int asked = broad__comm_most(broad__watch_asked());
         status = broad__comm_add(residual->shard_sums, residual->shard_sums + doubles, doubles);

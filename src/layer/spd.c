@@ -16,12 +16,19 @@ void broad__spd_clear(broad__spd *spd)
     memset(spd, 0, sizeof *spd);
 }
 
+/* Infinity and what is no number, times zero, are no numbers. */
 static int upper_finite(const double *matrix, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = i; j < n; j++)
-            if (!isfinite(matrix[i * n + j])) return 0;
-    return 1;
+    enum { LANES = 8 };
+    double zero[LANES] = {0};
+    for (size_t i = 0; i < n; i++) {
+        size_t j = i;
+        for (; j + LANES <= n; j += LANES)
+            for (size_t k = 0; k < LANES; k++) zero[k] += 0.0 * matrix[i * n + j + k];
+        for (; j < n; j++) zero[0] += 0.0 * matrix[i * n + j];
+    }
+    for (size_t k = 1; k < LANES; k++) zero[0] += zero[k];
+    return zero[0] == 0;
 }
 
 static int factor_spectral(broad__spd *spd, const double *matrix)

@@ -64,9 +64,9 @@ static void rows_are_as_in_plain_c(void **state)
         for (int twice = 0; twice < 2; twice++) {
             plain->gram(gram, ks, k, ks, n, p), far->gram(far_gram, ks, far_k, ks, n, p);
             plain->cross(cross, es, k, ks, p, e, es, c, n), far->cross(far_cross, es, far_k, ks, p, far_e, es, c, n);
-            if (far->sums) { /* the same once more */
+            if (far->sums && !shapes[s].pad) { /* the same once more */
                 plain->gram(gram, ks, k, ks, n, p), plain->cross(cross, es, k, ks, p, e, es, c, n);
-                far->sums(far_gram, ks, far_cross, es, far_k, ks, p, far_e, es, c, n);
+                far->sums(far_gram, ks, far_k, ks, p, &(broad__side){far_e, es, c, far_cross, NULL}, 1, n);
             }
             plain->apply(next, es, -1, k, ks, n, w, es, p, c), far->apply(far_next, es, -1, far_k, ks, n, w, es, p, c);
             plain->outer(outer, count, k, ks, n, k, ks, count, p),
@@ -105,6 +105,85 @@ static void rows_are_as_in_plain_c(void **state)
         double *all[] = {far_k, far_e, far_gram, far_cross, far_next, far_outer, far_sums};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) memory->free(all[i]);
         free(k), free(e), free(w), free(gram), free(cross), free(next), free(outer);
+    }
+}
+
+/* Sizes of layers: more nodes than a tile has, or a block, or that fill it to the last column; and what lies beside them. */
+typedef struct layer_shape {
+    size_t rows, inputs, nodes, outputs, probes;
+} layer_shape;
+
+static const layer_shape layers[] = {{1, 1, 1, 1, 0},         {31, 7, 8, 3, 0},      {500, 40, 33, 16, 0},
+                                     {1500, 100, 100, 10, 2}, {129, 100, 104, 8, 3}, {4000, 9, 112, 1, 0},
+                                     {700, 128, 128, 12, 4},  {333, 65, 120, 10, 6}, {300, 128, 250, 10, 2},
+                                     {200, 130, 100, 4, 0},   {200, 30, 60, 20, 2}};
+enum { LAYERS = sizeof layers / sizeof layers[0] };
+
+static void many_nodes_are_as_in_plain_c(void **state)
+{
+    (void)state;
+    need_device();
+    problem_random r = {17};
+    for (size_t s = 0; s < LAYERS; s++)
+        for (size_t pad = 0; pad < 4; pad += 3) {
+            size_t n = layers[s].rows, p = layers[s].inputs, q = layers[s].nodes, stride = q + pad;
+            double *x = problem_normals(n * p, &r), *weight = problem_normals(p * q, &r),
+                   *bias = problem_normals(q, &r), *out = problem_normals(n * stride, &r);
+            double *far_x = send(x, n * p), *far_out = send(out, n * stride);
+            broad__nodes nodes = {p, q, weight, bias, BROAD_ACTIVATION_SIGMOID, 0, NULL};
+            broad__device_reference()->nodes(out, stride, &nodes, x, p, n);
+            far->nodes(far_out, stride, &nodes, far_x, p, n);
+            assert_near(far_out, out, n * stride, 1e3);
+            memory->free(far_x), memory->free(far_out);
+            free(x), free(weight), free(bias), free(out);
+        }
+}
+
+/* Both sides change by the old columns; then come new ones, and sums of both sides. */
+static void sides_are_as_in_plain_c(void **state)
+{
+    (void)state;
+    need_device();
+    if (!far->change || !far->sums) skip();
+    const broad__device *plain = broad__device_reference();
+    problem_random r = {18};
+    for (size_t s = 0; s < LAYERS; s++) {
+        size_t n = layers[s].rows, p = layers[s].inputs, q = layers[s].nodes, c = layers[s].outputs,
+               probes = layers[s].probes, us = 2 * probes, count = probes ? 2 : 1;
+        double scale = 100.0 * (double)(n + p + q), squares = 1;
+        double *x = problem_normals(n * p, &r), *weight = problem_normals(p * q, &r), *bias = problem_normals(q, &r);
+        double *k = problem_normals(n * q, &r), *e = problem_normals(n * c, &r), *u = problem_normals(n * us + 1, &r);
+        double *w = problem_normals(q * c, &r), *uw = problem_normals(q * probes + 1, &r);
+        double *gram = problem_normals(q * q, &r), *cross = problem_normals(q * c, &r),
+               *probed = problem_normals(q * us + 1, &r);
+        broad__nodes nodes = {p, q, weight, bias, BROAD_ACTIVATION_TANH, 0, NULL};
+        double *far_x = send(x, n * p), *far_k = send(k, n * q), *far_e = send(e, n * c), *far_u = send(u, n * us + 1);
+        double *far_gram = send(gram, q * q), *far_cross = send(cross, q * c), *far_probed = send(probed, q * us + 1),
+               *far_squares = send(&squares, 1);
+        broad__side changed[BROAD__SIDES] = {{far_e, c, c, NULL, w}, {far_u, us, probes, NULL, uw}};
+        broad__side summed[BROAD__SIDES] = {{far_e, c, c, far_cross, NULL}, {far_u, us, us, far_probed, NULL}};
+        far->change(far_squares, -1, far_k, q, changed, count, n);
+        far->nodes(far_k, q, &nodes, far_x, p, n);
+        far->sums(far_gram, q, far_k, q, q, summed, count, n);
+        plain->apply(e, c, -1, k, q, n, w, c, q, c), plain->squares(&squares, e, n * c);
+        if (probes) plain->apply(u, us, -1, k, q, n, uw, probes, q, probes);
+        plain->nodes(k, q, &nodes, x, p, n);
+        plain->gram(gram, q, k, q, n, q), plain->cross(cross, c, k, q, q, e, c, c, n);
+        if (probes) plain->cross(probed, us, k, q, q, u, us, us, n);
+        assert_near(far_k, k, n * q, 1e3);
+        assert_near(far_e, e, n * c, scale);
+        assert_near(far_u, u, n * us, scale);
+        assert_near(far_squares, &squares, 1, scale * (double)(q * c));
+        assert_near(far_cross, cross, q * c, 100 * scale);
+        assert_near(far_probed, probed, q * us, 100 * scale);
+        double *upper = malloc(q * q * sizeof *upper);
+        assert_int_equal(memory->get(upper, far_gram, q * q), BROAD_OK);
+        for (size_t i = 0; i < q; i++)
+            for (size_t j = i; j < q; j++) assert_true(fabs(upper[i * q + j] - gram[i * q + j]) <= 1e-13 * scale);
+        double *all[] = {far_x, far_k, far_e, far_u, far_gram, far_cross, far_probed, far_squares};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) memory->free(all[i]);
+        free(upper), free(x), free(weight), free(bias), free(k), free(e), free(u), free(w), free(uw), free(gram),
+            free(cross), free(probed);
     }
 }
 
@@ -215,8 +294,9 @@ int main(void)
     if (!plugin) print_message("no device: %s\n", reason);
     if (plugin) far = plugin->device->far, memory = far->memory;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_as_in_plain_c),     cmocka_unit_test(nodes_are_as_in_plain_c),
-        cmocka_unit_test(matrices_are_as_in_plain_c), cmocka_unit_test(random_numbers_have_the_same_bits),
+        cmocka_unit_test(rows_are_as_in_plain_c),       cmocka_unit_test(nodes_are_as_in_plain_c),
+        cmocka_unit_test(many_nodes_are_as_in_plain_c), cmocka_unit_test(sides_are_as_in_plain_c),
+        cmocka_unit_test(matrices_are_as_in_plain_c),   cmocka_unit_test(random_numbers_have_the_same_bits),
         cmocka_unit_test(memory_does_not_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,7 +79,7 @@ static int far_get(double *to, const double *from, size_t count)
     return BROAD_OK;
 }
 
-static const broad__memory memory = {BLOCK, far_alloc, far_free, room, far_zero, far_put, far_get};
+static const broad__memory memory = {BLOCK, far_alloc, far_free, room, far_zero, far_put, NULL, far_get};
 
 static void far_nodes(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
                       size_t rows)
@@ -151,13 +151,32 @@ static void far_scale(double *k, size_t k_stride, size_t rows, size_t columns, c
     lock(1);
 }
 
+static void far_sums(double *gram, size_t gram_stride, const double *k, size_t k_stride, size_t p,
+                     const broad__side *sides, size_t count, size_t rows)
+{
+    far_gram(gram, gram_stride, k, k_stride, rows, p);
+    for (size_t i = 0; i < count; i++)
+        far_cross(sides[i].cross, sides[i].columns, k, k_stride, p, sides[i].at, sides[i].stride, sides[i].columns,
+                  rows);
+}
+
+static void far_change(double *squares, double sign, const double *k, size_t p, const broad__side *sides, size_t count,
+                       size_t rows)
+{
+    for (size_t i = 0; i < count; i++)
+        far_apply(sides[i].at, sides[i].stride, sign, k, p, rows, sides[i].w, sides[i].columns, p, sides[i].columns);
+    far_squares(squares, sides[0].at, rows * sides[0].columns);
+}
+
 static const broad__device far = {
     .name = "far",
     .memory = &memory,
     .nodes = far_nodes,
     .gram = far_gram,
     .cross = far_cross,
+    .sums = far_sums,
     .apply = far_apply,
+    .change = far_change,
     .outer = far_outer,
     .squares = far_squares,
     .inner = far_inner,

@@ -52,6 +52,19 @@ static int device_number(int count)
     return local && count > 0 ? atoi(local) % count : 0;
 }
 
+/* The processor waits for what is done with matrices: that comes first. */
+static bool open_matrices()
+{
+    int least = 0, most = 0;
+    queue *q = &opened.matrices;
+    return went_well(cudaDeviceGetStreamPriorityRange(&least, &most), "starting") &&
+           went_well(cudaStreamCreateWithPriority(&q->stream, cudaStreamNonBlocking, most), "starting") &&
+           went_well(cublasCreate(&q->blas), "starting cuBLAS") &&
+           went_well(cublasSetStream(q->blas, q->stream), "starting cuBLAS") &&
+           went_well(cusolverDnCreate(&opened.solver), "starting cuSOLVER") &&
+           went_well(cusolverDnSetStream(opened.solver, q->stream), "starting cuSOLVER");
+}
+
 static bool open_context()
 {
     int count = 0;
@@ -65,9 +78,7 @@ static bool open_context()
                 went_well(cudaDeviceGetDefaultMemPool(&opened.pool, number), "starting") &&
                 went_well(cudaMemPoolSetAttribute(opened.pool, cudaMemPoolAttrReleaseThreshold, &all), "starting") &&
                 went_well(cublasCreate(&opened.blas), "starting cuBLAS") &&
-                went_well(cublasSetStream(opened.blas, opened.stream), "starting cuBLAS") &&
-                went_well(cusolverDnCreate(&opened.solver), "starting cuSOLVER") &&
-                went_well(cusolverDnSetStream(opened.solver, opened.stream), "starting cuSOLVER");
+                went_well(cublasSetStream(opened.blas, opened.stream), "starting cuBLAS") && open_matrices();
     if (!well) return false;
     opened.processors = facts.multiProcessorCount;
     opened.shared = facts.sharedMemPerBlockOptin;
@@ -86,12 +97,12 @@ double *scratch(scratch_use use, size_t count)
 {
     static double *at[SCRATCH_USES];
     static size_t have[SCRATCH_USES];
+    cudaStream_t stream = use < SCRATCH_MATRIX ? opened.stream : opened.matrices.stream;
     if (count <= have[use]) return at[use];
-    if (at[use]) went_well(cudaFreeAsync(at[use], opened.stream), "memory");
+    if (at[use]) went_well(cudaFreeAsync(at[use], stream), "memory");
     at[use] = nullptr;
     have[use] = 0;
-    if (went_well(cudaMallocAsync(reinterpret_cast<void **>(&at[use]), count * sizeof(double), opened.stream),
-                  "memory"))
+    if (went_well(cudaMallocAsync(reinterpret_cast<void **>(&at[use]), count * sizeof(double), stream), "memory"))
         have[use] = count;
     return at[use];
 }
@@ -158,6 +169,7 @@ static int inspect(broad__cuda_facts *out, int measured)
 static int settle()
 {
     went_well(cudaStreamSynchronize(opened.stream), "an operation");
+    went_well(cudaStreamSynchronize(opened.matrices.stream), "an operation");
     return outcome();
 }
 

@@ -8,10 +8,17 @@
 
 #include "compute/cuda/plugin.h"
 
-struct context {
+/* What comes one after the other: operations on rows, and those on matrices, which must not wait for them. */
+struct queue {
     cudaStream_t stream;
     cublasHandle_t blas;
-    cusolverDnHandle_t solver;
+};
+
+struct context {
+    cudaStream_t stream; /* of the rows */
+    cublasHandle_t blas;
+    queue matrices;
+    cusolverDnHandle_t solver; /* of the matrices */
     cudaMemPool_t pool;
     int processors;
     size_t shared; /* bytes of shared memory that a block may have */
@@ -33,8 +40,10 @@ const broad__cuda_host *host_of();
 enum scratch_use {
     SCRATCH_WEIGHT,
     SCRATCH_BIAS,
+    SCRATCH_OUTPUTS, /* weights of the sides, one for each */
+    SCRATCH_PROBES,
     SCRATCH_PARTS,
-    SCRATCH_MATRIX,
+    SCRATCH_MATRIX, /* this and what follows: of the matrices */
     SCRATCH_SIDE,
     SCRATCH_WORK,
     SCRATCH_USES
@@ -47,5 +56,8 @@ extern const broad__device cuda_far;
 void fill_matrix_operations(broad__device *out);
 void cuda_random(double *out, uint64_t seed, const uint32_t words[3], uint64_t first, size_t count);
 void cuda_put(double *to, const double *from, size_t count);
+/* The same as put and get of the rows' memory, in the queue of the matrices. */
+void matrix_put(double *to, const double *from, size_t count);
+int matrix_get(double *to, const double *from, size_t count);
 
 #endif

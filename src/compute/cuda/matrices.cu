@@ -9,7 +9,7 @@ enum { WORTH = 384 };
 static double *send(scratch_use use, const double *from, size_t count)
 {
     double *at = scratch(use, count);
-    if (at) cuda_put(at, from, count);
+    if (at) matrix_put(at, from, count);
     return at;
 }
 
@@ -28,10 +28,10 @@ static size_t matrix_factor(double *a, size_t n)
     if (work)
         went_well(cusolverDnDpotrf(c->solver, CUBLAS_FILL_MODE_LOWER, side, m, side, work + 1, length, info),
                   "a factor");
-    if (!work || cuda_memory.get(&pivot, work, 1) < 0) return host_of()->cpu->factor(a, n);
+    if (!work || matrix_get(&pivot, work, 1) < 0) return host_of()->cpu->factor(a, n);
     memcpy(&found, &pivot, sizeof found);
     if (found > 0) return static_cast<size_t>(found);
-    if (found < 0 || cuda_memory.get(a, m, n * n) < 0) return host_of()->cpu->factor(a, n);
+    if (found < 0 || matrix_get(a, m, n * n) < 0) return host_of()->cpu->factor(a, n);
     return 0;
 }
 
@@ -45,11 +45,11 @@ static void matrix_whiten(double *b, size_t b_stride, size_t rows, const double 
     double one = 1, *m = send(SCRATCH_MATRIX, r, n * n), *right = m ? send(SCRATCH_SIDE, b, rows * n) : nullptr;
     int side = static_cast<int>(n);
     if (right)
-        went_well(cublasDtrsm(c->blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT,
-                              side, static_cast<int>(rows), &one, m, side, right, side),
+        went_well(cublasDtrsm(c->matrices.blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N,
+                              CUBLAS_DIAG_NON_UNIT, side, static_cast<int>(rows), &one, m, side, right, side),
                   "solving");
     /* Only what came back whole replaces b. */
-    if (!right || cuda_memory.get(b, right, rows * n) < 0) host_of()->cpu->whiten(b, b_stride, rows, r, r_stride, n);
+    if (!right || matrix_get(b, right, rows * n) < 0) host_of()->cpu->whiten(b, b_stride, rows, r, r_stride, n);
 }
 
 /* Column by column its eigenvectors are columns, which row by row are rows. */
@@ -69,10 +69,10 @@ static int matrix_eigen(double *a, double *values, size_t n)
                                    work + 1, length, reinterpret_cast<int *>(work)),
                   "eigenvalues");
     int found = 0;
-    if (!work || cuda_memory.get(&info, work, 1) < 0 || memcmp(&info, &found, sizeof found) != 0)
+    if (!work || matrix_get(&info, work, 1) < 0 || memcmp(&info, &found, sizeof found) != 0)
         return host_of()->cpu->eigen(a, values, n);
-    int status = cuda_memory.get(values, w, n);
-    return status < 0 ? status : cuda_memory.get(a, m, n * n);
+    int status = matrix_get(values, w, n);
+    return status < 0 ? status : matrix_get(a, m, n * n);
 }
 
 void fill_matrix_operations(broad__device *out)

@@ -39,7 +39,8 @@ static void memory_zero(double *at, size_t count)
     went_well(cudaMemsetAsync(at, 0, count * sizeof(double), context_of()->stream), "memory");
 }
 
-/* What comes from ordinary memory is copied by way of page-locked pieces, two in turn: while one travels the next is filled. */
+/* What comes from ordinary memory is copied by way of page-locked pieces, two in turn: while one travels the next is filled.
+ * Each queue has its own: one need not wait for the other. */
 static const size_t PIECE = 1 << 21;
 
 struct piece {
@@ -47,38 +48,41 @@ struct piece {
     cudaEvent_t gone;
 };
 
-static piece *pieces()
+struct pieces {
+    piece both[2];
+    unsigned turn;
+};
+
+static pieces of_rows, of_matrices;
+
+static bool ready(pieces *p)
 {
-    static piece both[2];
-    for (int i = 0; i < 2 && !both[i].at; i++) {
-        if (!went_well(cudaMallocHost(reinterpret_cast<void **>(&both[i].at), PIECE * sizeof(double)), "memory") ||
-            !went_well(cudaEventCreateWithFlags(&both[i].gone, cudaEventDisableTiming), "memory"))
-            return nullptr;
+    for (int i = 0; i < 2 && !p->both[i].at; i++) {
+        if (!went_well(cudaMallocHost(reinterpret_cast<void **>(&p->both[i].at), PIECE * sizeof(double)), "memory") ||
+            !went_well(cudaEventCreateWithFlags(&p->both[i].gone, cudaEventDisableTiming), "memory"))
+            return false;
     }
-    return both[1].at ? both : nullptr;
+    return p->both[1].at != nullptr;
 }
 
-void cuda_put(double *to, const double *from, size_t count)
+static void put(pieces *p, cudaStream_t stream, double *to, const double *from, size_t count)
 {
-    static unsigned turn;
-    piece *both = pieces();
-    for (size_t i = 0; both && i < count; i += PIECE, turn++) {
+    if (!ready(p)) return;
+    for (size_t i = 0; i < count; i += PIECE, p->turn++) {
         size_t n = count - i < PIECE ? count - i : PIECE;
-        piece *next = &both[turn % 2];
+        piece *next = &p->both[p->turn % 2];
         if (!went_well(cudaEventSynchronize(next->gone), "memory")) return;
         memcpy(next->at, from + i, n * sizeof(double));
-        went_well(cudaMemcpyAsync(to + i, next->at, n * sizeof(double), cudaMemcpyHostToDevice, context_of()->stream),
-                  "memory");
-        went_well(cudaEventRecord(next->gone, context_of()->stream), "memory");
+        went_well(cudaMemcpyAsync(to + i, next->at, n * sizeof(double), cudaMemcpyHostToDevice, stream), "memory");
+        went_well(cudaEventRecord(next->gone, stream), "memory");
     }
 }
 
 /* The same the other way round: while one piece is copied out, the next travels. */
-static int memory_get(double *to, const double *from, size_t count)
+static int get(pieces *p, cudaStream_t stream, double *to, const double *from, size_t count)
 {
-    piece *both = pieces();
-    cudaStream_t stream = context_of()->stream;
-    size_t steps = both ? (count + PIECE - 1) / PIECE : 0;
+    piece *both = p->both;
+    size_t steps = ready(p) ? (count + PIECE - 1) / PIECE : 0;
     for (size_t i = 0; i <= steps && steps; i++) {
         if (i < steps) {
             size_t n = count - i * PIECE < PIECE ? count - i * PIECE : PIECE;
@@ -96,6 +100,57 @@ static int memory_get(double *to, const double *from, size_t count)
     return outcome();
 }
 
+void cuda_put(double *to, const double *from, size_t count) { put(&of_rows, context_of()->stream, to, from, count); }
+
+/* What was asked for comes in a queue of its own. */
+static struct {
+    const double *from;
+    size_t count;
+    double *at; /* page-locked */
+    cudaStream_t stream;
+    cudaEvent_t made, come;
+} asked;
+
+static bool may_ask()
+{
+    if (asked.at) return true;
+    return went_well(cudaStreamCreateWithFlags(&asked.stream, cudaStreamNonBlocking), "memory") &&
+           went_well(cudaEventCreateWithFlags(&asked.made, cudaEventDisableTiming), "memory") &&
+           went_well(cudaEventCreateWithFlags(&asked.come, cudaEventDisableTiming), "memory") &&
+           went_well(cudaMallocHost(reinterpret_cast<void **>(&asked.at), PIECE * sizeof(double)), "memory");
+}
+
+static void memory_ask(const double *from, size_t count)
+{
+    asked.from = nullptr;
+    if (count > PIECE || !may_ask()) return;
+    bool well = went_well(cudaEventRecord(asked.made, context_of()->stream), "memory") &&
+                went_well(cudaStreamWaitEvent(asked.stream, asked.made, 0), "memory") &&
+                went_well(cudaMemcpyAsync(asked.at, from, count * sizeof(double), cudaMemcpyDeviceToHost, asked.stream),
+                          "memory") &&
+                went_well(cudaEventRecord(asked.come, asked.stream), "memory");
+    if (well) asked.from = from, asked.count = count;
+}
+
+static int memory_get(double *to, const double *from, size_t count)
+{
+    bool begun = asked.from == from && asked.count == count;
+    asked.from = nullptr;
+    if (!begun) return get(&of_rows, context_of()->stream, to, from, count);
+    if (went_well(cudaEventSynchronize(asked.come), "an operation")) memcpy(to, asked.at, count * sizeof(double));
+    return outcome();
+}
+
+void matrix_put(double *to, const double *from, size_t count)
+{
+    put(&of_matrices, context_of()->matrices.stream, to, from, count);
+}
+
+int matrix_get(double *to, const double *from, size_t count)
+{
+    return get(&of_matrices, context_of()->matrices.stream, to, from, count);
+}
+
 const broad__memory cuda_memory = {
     .block = 0, /* set when the device is known */
     .alloc = memory_alloc,
@@ -103,5 +158,6 @@ const broad__memory cuda_memory = {
     .room = memory_room,
     .zero = memory_zero,
     .put = cuda_put,
+    .ask = memory_ask,
     .get = memory_get,
 };

@@ -1,5 +1,7 @@
 #include "compute/cuda/narrow.cuh"
 
+#include <algorithm>
+
 /*
  * Products by the matrix unit: 16 x 8 x 8 numbers at a time. Of the lanes of a warp, g = lane / 4 and t = lane % 4:
  *   a (16 x 8)   (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4)
@@ -30,27 +32,62 @@ __device__ static void multiply(double c[4], const double a[4], const double b[2
 
 static constexpr int WARP = 32, THREADS = 256, ADDERS = 8, STEP = 8, TILE_ROWS = 16;
 
-/* Rows of shared memory are this far apart, so that four of them lie in different banks. */
-__host__ __device__ static constexpr int padded(int columns) { return (columns + 11) / 16 * 16 + 4; }
+/* Rows of shared memory are this far apart, 4 or 12 more than a multiple of 16, so that four of them lie in different banks. */
+__host__ __device__ static constexpr int padded(int columns) { return (columns + 3) / 8 * 8 + 4; }
 
 __host__ __device__ static constexpr int rounded(int value, int to) { return (value + to - 1) / to * to; }
 
 /* ---- activations --------------------------------------------------------------------------------------------------- */
 
-/* exp(x) to an ulp or two for |x| up to 700, beyond which it stays where it is: x = n ln 2 + r, and a series in r. */
-__device__ static double exponential(double x)
+/* clang-format off */
+static constexpr int POWERS = 64;
+/* 2^(i/64) */
+__device__ static const double powers_of_two[POWERS] = {
+    0x1.0000000000000p+0, 0x1.02c9a3e778061p+0, 0x1.059b0d3158574p+0, 0x1.0874518759bc8p+0, 0x1.0b5586cf9890fp+0,
+    0x1.0e3ec32d3d1a2p+0, 0x1.11301d0125b51p+0, 0x1.1429aaea92de0p+0, 0x1.172b83c7d517bp+0, 0x1.1a35beb6fcb75p+0,
+    0x1.1d4873168b9aap+0, 0x1.2063b88628cd6p+0, 0x1.2387a6e756238p+0, 0x1.26b4565e27cddp+0, 0x1.29e9df51fdee1p+0,
+    0x1.2d285a6e4030bp+0, 0x1.306fe0a31b715p+0, 0x1.33c08b26416ffp+0, 0x1.371a7373aa9cbp+0, 0x1.3a7db34e59ff7p+0,
+    0x1.3dea64c123422p+0, 0x1.4160a21f72e2ap+0, 0x1.44e086061892dp+0, 0x1.486a2b5c13cd0p+0, 0x1.4bfdad5362a27p+0,
+    0x1.4f9b2769d2ca7p+0, 0x1.5342b569d4f82p+0, 0x1.56f4736b527dap+0, 0x1.5ab07dd485429p+0, 0x1.5e76f15ad2148p+0,
+    0x1.6247eb03a5585p+0, 0x1.6623882552225p+0, 0x1.6a09e667f3bcdp+0, 0x1.6dfb23c651a2fp+0, 0x1.71f75e8ec5f74p+0,
+    0x1.75feb564267c9p+0, 0x1.7a11473eb0187p+0, 0x1.7e2f336cf4e62p+0, 0x1.82589994cce13p+0, 0x1.868d99b4492edp+0,
+    0x1.8ace5422aa0dbp+0, 0x1.8f1ae99157736p+0, 0x1.93737b0cdc5e5p+0, 0x1.97d829fde4e50p+0, 0x1.9c49182a3f090p+0,
+    0x1.a0c667b5de565p+0, 0x1.a5503b23e255dp+0, 0x1.a9e6b5579fdbfp+0, 0x1.ae89f995ad3adp+0, 0x1.b33a2b84f15fbp+0,
+    0x1.b7f76f2fb5e47p+0, 0x1.bcc1e904bc1d2p+0, 0x1.c199bdd85529cp+0, 0x1.c67f12e57d14bp+0, 0x1.cb720dcef9069p+0,
+    0x1.d072d4a07897cp+0, 0x1.d5818dcfba487p+0, 0x1.da9e603db3285p+0, 0x1.dfc97337b9b5fp+0, 0x1.e502ee78b3ff6p+0,
+    0x1.ea4afa2a490dap+0, 0x1.efa1bee615a27p+0, 0x1.f50765b6e4540p+0, 0x1.fa7c1819e90d8p+0};
+/* clang-format on */
+
+/* Every block has them in shared memory, at hand for all of its lanes at once. */
+__device__ static void load_powers(double *powers)
 {
-    x = x < -700 ? -700 : x > 700 ? 700 : x; /* what is no number stays that */
+    for (int i = static_cast<int>(threadIdx.x); i < POWERS; i += static_cast<int>(blockDim.x))
+        powers[i] = powers_of_two[i];
+}
+
+/* x, or 700 with its sign beyond that; by integers, since the other unit is what everybody waits for. What is no number stays
+ * that. */
+__device__ static double within_reach(double x)
+{
+    const int REACH = 0x4085e000, INFINITE = 0x7ff00000; /* of 700 and of infinity, the upper half */
+    int high = __double2hiint(x), size = high & 0x7fffffff;
+    bool number = size < INFINITE || (size == INFINITE && __double2loint(x) == 0);
+    return size >= REACH && number ? __hiloint2double((high & ~0x7fffffff) | REACH, 0) : x;
+}
+
+/* exp(x) to an ulp or two for |x| up to 700, beyond which it stays where it is: x = n ln 2 / 64 + r, and a series in r. */
+__device__ static double exponential(double x, const double *powers)
+{
+    x = within_reach(x);
     /* Added to this, the nearest integer is in the last bits. */
     const double SHIFT = 0x1.8p+52;
-    double shifted = fma(x, 0x1.71547652b82fep+0, SHIFT), n = shifted - SHIFT, r = fma(n, -0x1.62e42fefa39efp-1, x);
-    r = fma(n, -0x1.abc9e3b39803fp-56, r);
-    double s = 0x1.6124613a86d09p-33; /* 1/13! */
-    s = fma(s, r, 0x1.1eed8eff8d898p-29), s = fma(s, r, 0x1.ae64567f544e4p-26), s = fma(s, r, 0x1.27e4fb7789f5cp-22);
-    s = fma(s, r, 0x1.71de3a556c734p-19), s = fma(s, r, 0x1.a01a01a01a01ap-16), s = fma(s, r, 0x1.a01a01a01a01ap-13);
-    s = fma(s, r, 0x1.6c16c16c16c17p-10), s = fma(s, r, 0x1.1111111111111p-7), s = fma(s, r, 0x1.5555555555555p-5);
-    s = fma(s, r, 0x1.5555555555555p-3), s = fma(s, r, 0.5), s = fma(s, r, 1.0), s = fma(s, r, 1.0);
-    return __hiloint2double(__double2hiint(s) + (__double2loint(shifted) << 20), __double2loint(s));
+    double shifted = fma(x, 0x1.71547652b82fep+6, SHIFT), n = shifted - SHIFT, r = fma(n, -0x1.62e42fefa39efp-7, x);
+    r = fma(n, -0x1.abc9e3b39803fp-62, r);
+    double s = fma(0x1.1111111111111p-7, r, 0x1.5555555555555p-5); /* 1/5!, 1/4! */
+    s = fma(s, r, 0x1.5555555555555p-3), s = fma(s, r, 0.5), s = fma(s, r, 1.0);
+    int whole = __double2loint(shifted);
+    double power = powers[whole & (POWERS - 1)], y = fma(power, s * r, power);
+    return __hiloint2double(__double2hiint(y) + (whole >> 6 << 20), __double2loint(y));
 }
 
 /* 1 / x for 1 <= x: from an approximation of 20 bits in two steps. */
@@ -62,14 +99,14 @@ __device__ static double inverse(double x)
     return fma(y, fma(-x, y, 1.0), y);
 }
 
-template <broad_activation ACTIVATION> __device__ static double activate(double x)
+template <broad_activation ACTIVATION> __device__ static double activate(double x, const double *powers)
 {
     switch (ACTIVATION) {
-    case BROAD_ACTIVATION_SIGMOID: return inverse(1 + exponential(-x));
-    case BROAD_ACTIVATION_TANH: return fma(-2.0, inverse(1 + exponential(2 * x)), 1.0);
+    case BROAD_ACTIVATION_SIGMOID: return inverse(1 + exponential(-x, powers));
+    case BROAD_ACTIVATION_TANH: return fma(-2.0, inverse(1 + exponential(2 * x, powers)), 1.0);
     case BROAD_ACTIVATION_RELU: return x > 0 ? x : 0;
     case BROAD_ACTIVATION_SINE: return sin(x);
-    case BROAD_ACTIVATION_GAUSSIAN: return exponential(-x * x);
+    case BROAD_ACTIVATION_GAUSSIAN: return exponential(-x * x, powers);
     case BROAD_ACTIVATION_IDENTITY: break;
     }
     return x;
@@ -92,6 +129,9 @@ template <typename Run> static void with_activation(broad_activation activation,
 template <broad_activation ACTIVATION>
 __global__ static void bias_kernel(double *out, size_t out_stride, const double *bias, int nodes, size_t rows)
 {
+    __shared__ double powers[POWERS];
+    load_powers(powers);
+    __syncthreads();
     for (size_t row = blockIdx.x; row < rows; row += gridDim.x)
         for (int first = static_cast<int>(threadIdx.x); first < nodes; first += 4 * THREADS) {
             double value[4];
@@ -101,7 +141,7 @@ __global__ static void bias_kernel(double *out, size_t out_stride, const double 
                 value[i] = node < nodes ? out[row * out_stride + node] + bias[node] : 0;
             }
 #pragma unroll
-            for (int i = 0; i < 4; i++) value[i] = activate<ACTIVATION>(value[i]);
+            for (int i = 0; i < 4; i++) value[i] = activate<ACTIVATION>(value[i], powers);
 #pragma unroll
             for (int i = 0; i < 4; i++)
                 if (first + i * THREADS < nodes) out[row * out_stride + first + i * THREADS] = value[i];
@@ -120,8 +160,6 @@ void bias_and_activate(double *out, size_t out_stride, const double *bias, size_
 }
 
 /* ---- nodes --------------------------------------------------------------------------------------------------------- */
-
-static constexpr int NODE_WARPS = 8;
 
 __device__ static void copy_async(double *to, const double *from, bool there)
 {
@@ -157,66 +195,108 @@ __device__ static void wait_for_group(int group, int threads)
     asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "r"(threads) : "memory");
 }
 
-/* Groups of four warps take 32 rows at a time: each warp 16 of them, and one half of the nodes, which has up to 8 TILES. The
- * weights stay in shared memory. While a group is busy with activations, its next rows are on their way, and other groups
- * multiply. */
+/* Up to two matrices beside k, as one of up to NARROW_OUTPUTS columns: the first has `split` of them. */
+struct sides {
+    double *at[2];
+    size_t stride[2];
+    int columns, split;
+};
+
+__device__ static double *side_at(const sides &beside, size_t row, int column)
+{
+    int second = column >= beside.split;
+    return beside.at[second] + row * beside.stride[second] + (column - (second ? beside.split : 0));
+}
+
+/* The sum over the threads of a block, in the order of its warps; of thread 0. */
+__device__ static double block_sum(double value, double *scratch)
+{
+    for (int other = WARP / 2; other; other /= 2) value += __shfl_down_sync(0xFFFFFFFFu, value, other);
+    __syncthreads();
+    if (threadIdx.x % WARP == 0) scratch[threadIdx.x / WARP] = value;
+    __syncthreads();
+    double sum = 0;
+    for (unsigned i = 0; threadIdx.x == 0 && i < blockDim.x / WARP; i++) sum += scratch[i];
+    return sum;
+}
+
+__host__ __device__ static int node_tiles(int nodes, int half)
+{
+    int tiles = rounded(nodes, 8) / 8;
+    return tiles < 2 * half - 1 ? 2 * half - 1 : tiles;
+}
+
+static constexpr int GROUP_WARPS = 4, GROUP_THREADS = GROUP_WARPS * WARP, GROUP_ROWS = 2 * TILE_ROWS, NODE_GROUPS = 4;
+
+/*
+ * Groups of four warps take 32 rows at a time: each warp 16 of them, and one half of the nodes' tiles of 8, of which there
+ * are 2 TILES, or one less; those that no node needs are zero. The weights stay in shared memory. While a group is busy with activations, its next rows are on
+ * their way, and other groups multiply.
+ */
 template <broad_activation ACTIVATION, int TILES>
-__global__ static void __launch_bounds__(2 * NODE_WARPS * WARP)
-    nodes_kernel(double *out, size_t out_stride, const double *weight, const double *bias, int inputs, int nodes,
-                 const double *x, size_t x_stride, size_t rows)
+__global__ static void __launch_bounds__(NODE_GROUPS *GROUP_THREADS)
+    nodes_kernel(double *out, size_t out_stride, const double *weight, size_t weight_stride, const double *bias,
+                 int inputs, int nodes, const double *x, size_t x_stride, size_t rows)
 {
     extern __shared__ double shared[];
-    constexpr int THREADS_HERE = 2 * NODE_WARPS * WARP, GROUP_ROWS = 2 * TILE_ROWS;
-    const int stride = padded(16 * TILES), steps = rounded(inputs, STEP), x_wide = padded(steps);
+    const int threads = static_cast<int>(blockDim.x), tiles = node_tiles(nodes, TILES), stride = padded(8 * tiles),
+              steps = rounded(inputs, STEP), x_wide = padded(steps);
     const int lane = static_cast<int>(threadIdx.x) % WARP, warp = static_cast<int>(threadIdx.x) / WARP, g = lane / 4,
               t = lane % 4;
-    const int group = warp / 4, part = warp % 2, half = warp / 2 % 2;
-    double *offset = shared + steps * stride, *tile = offset + 16 * TILES + group * GROUP_ROWS * x_wide;
-    for (int i = static_cast<int>(threadIdx.x); i < steps * stride; i += THREADS_HERE) {
+    const int group = warp / GROUP_WARPS, groups = threads / GROUP_THREADS, part = warp % 2, half = warp / 2 % 2;
+    /* With an odd number of tiles one half has one more: not always the same quarter of the multiprocessor. */
+    const int mine = (half ^ part ^ group) & 1 ? tiles - TILES : TILES, from = half ? tiles - mine : 0;
+    double *offset = shared + steps * stride, *powers = offset + 8 * tiles,
+           *tile = powers + POWERS + group * GROUP_ROWS * x_wide;
+    load_powers(powers);
+    for (int i = static_cast<int>(threadIdx.x); i < steps * stride; i += threads) {
         int input = i / stride, node = i % stride;
-        shared[i] = input < inputs && node < nodes ? weight[input * nodes + node] : 0;
+        shared[i] = input < inputs && node < nodes ? weight[input * weight_stride + node] : 0;
     }
-    for (int i = static_cast<int>(threadIdx.x); i < 16 * TILES; i += THREADS_HERE) offset[i] = i < nodes ? bias[i] : 0;
-    for (int i = static_cast<int>(threadIdx.x) % (4 * WARP); i < GROUP_ROWS * x_wide; i += 4 * WARP) tile[i] = 0;
+    for (int i = static_cast<int>(threadIdx.x); i < 8 * tiles; i += threads) offset[i] = i < nodes ? bias[i] : 0;
+    for (int i = static_cast<int>(threadIdx.x) % GROUP_THREADS; i < GROUP_ROWS * x_wide; i += GROUP_THREADS)
+        tile[i] = 0;
     __syncthreads();
     const bool pairs = even(x, x_stride, inputs), pairs_out = even(out, out_stride, nodes);
     auto fetch = [&](size_t first) {
-        for (int i = warp % 4; i < GROUP_ROWS; i += 4) {
+        for (int i = warp % GROUP_WARPS; i < GROUP_ROWS; i += GROUP_WARPS) {
             size_t row = first + i;
             copy_row_async(tile + i * x_wide, x + (row < rows ? row : 0) * x_stride, inputs, row < rows, pairs, lane);
         }
         asm volatile("cp.async.commit_group;");
     };
-    constexpr int GROUPS = 2 * NODE_WARPS / 4;
-    size_t first = (static_cast<size_t>(blockIdx.x) * GROUPS + group) * GROUP_ROWS;
-    const size_t across = static_cast<size_t>(gridDim.x) * GROUPS * GROUP_ROWS;
+    size_t first = (static_cast<size_t>(blockIdx.x) * groups + group) * GROUP_ROWS;
+    const size_t across = static_cast<size_t>(gridDim.x) * groups * GROUP_ROWS;
     if (first < rows) fetch(first);
     for (; first < rows; first += across) {
+        const size_t upper = first + part * TILE_ROWS + g, lower = upper + 8;
         double c[TILES][4];
 #pragma unroll
         for (int n = 0; n < TILES; n++) c[n][0] = c[n][1] = c[n][2] = c[n][3] = 0;
         asm volatile("cp.async.wait_group 0;");
-        wait_for_group(group, 4 * WARP);
+        wait_for_group(group, GROUP_THREADS);
         const double *xu = tile + (part * TILE_ROWS + g) * x_wide + t, *xl = xu + 8 * x_wide;
-        const double *w = shared + t * stride + half * 8 * TILES + g;
+        const double *w = shared + t * stride + 8 * from + g;
 #pragma unroll 2
         for (int k = 0; k < steps; k += STEP) {
             double a[4] = {xu[k], xl[k], xu[k + 4], xl[k + 4]};
 #pragma unroll
             for (int n = 0; n < TILES; n++) {
+                if (n == TILES - 1 && mine < TILES) break;
                 double b[2] = {w[k * stride + 8 * n], w[(k + 4) * stride + 8 * n]};
                 multiply(c[n], a, b);
             }
         }
-        wait_for_group(group, 4 * WARP);
+        wait_for_group(group, GROUP_THREADS);
         if (first + across < rows) fetch(first + across);
-        const size_t upper = first + part * TILE_ROWS + g, lower = upper + 8;
 #pragma unroll
         for (int n = 0; n < TILES; n++) {
-            int node = half * 8 * TILES + 8 * n + 2 * t;
+            if (n == TILES - 1 && mine < TILES) break;
+            int node = 8 * (from + n) + 2 * t;
             double left = offset[node], right = offset[node + 1];
-            double2 high = {activate<ACTIVATION>(c[n][0] + left), activate<ACTIVATION>(c[n][1] + right)};
-            double2 low = {activate<ACTIVATION>(c[n][2] + left), activate<ACTIVATION>(c[n][3] + right)};
+            double2 high = {activate<ACTIVATION>(c[n][0] + left, powers),
+                            activate<ACTIVATION>(c[n][1] + right, powers)};
+            double2 low = {activate<ACTIVATION>(c[n][2] + left, powers), activate<ACTIVATION>(c[n][3] + right, powers)};
             double *at_high = out + upper * out_stride + node, *at_low = at_high + 8 * out_stride;
             if (pairs_out && node < nodes) {
                 if (upper < rows) *reinterpret_cast<double2 *>(at_high) = high;
@@ -232,32 +312,36 @@ __global__ static void __launch_bounds__(2 * NODE_WARPS * WARP)
 }
 
 template <broad_activation ACTIVATION, int TILES>
-static void launch_nodes(double *out, size_t out_stride, const double *weight, const double *bias, int inputs,
-                         int nodes, const double *x, size_t x_stride, size_t rows)
+static void launch_nodes(double *out, size_t out_stride, const double *weight, size_t weight_stride, const double *bias,
+                         int inputs, int nodes, const double *x, size_t x_stride, size_t rows)
 {
     const context *c = context_of();
-    int steps = rounded(inputs, STEP);
-    size_t block_rows = NODE_WARPS * TILE_ROWS;
-    size_t bytes =
-        (static_cast<size_t>(steps) * padded(16 * TILES) + 16 * TILES + block_rows * padded(steps)) * sizeof(double);
+    int steps = rounded(inputs, STEP), wide = 8 * node_tiles(nodes, TILES);
+    size_t kept = (static_cast<size_t>(steps) * padded(wide) + wide + POWERS) * sizeof(double);
+    size_t each = static_cast<size_t>(GROUP_ROWS) * padded(steps) * sizeof(double), groups = NODE_GROUPS;
+    while (groups > 1 && kept + groups * each > c->shared) groups--;
+    size_t bytes = kept + groups * each;
     auto kernel = nodes_kernel<ACTIVATION, TILES>;
     static bool allowed;
     if (!allowed)
         allowed = went_well(
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(c->shared)),
             "nodes");
-    size_t wanted = (rows + block_rows - 1) / block_rows, fit = c->shared / bytes ? c->shared / bytes : 1;
-    size_t most = (fit < 2 ? fit : 2) * static_cast<size_t>(c->processors);
-    kernel<<<static_cast<unsigned>(wanted < most ? wanted : most), 2 * NODE_WARPS * WARP, bytes, c->stream>>>(
-        out, out_stride, weight, bias, inputs, nodes, x, x_stride, rows);
+    size_t most = (c->shared / bytes > 1 ? 2 : 1) * static_cast<size_t>(c->processors),
+           wanted = (rows + groups * GROUP_ROWS - 1) / (groups * GROUP_ROWS);
+    kernel<<<static_cast<unsigned>(wanted < most ? wanted : most), static_cast<unsigned>(groups) * GROUP_THREADS, bytes,
+             c->stream>>>(out, out_stride, weight, weight_stride, bias, inputs, nodes, x, x_stride, rows);
 }
 
-void narrow_nodes(double *out, size_t out_stride, const double *weight, const double *bias, size_t inputs, size_t nodes,
-                  broad_activation activation, const double *x, size_t x_stride, size_t rows)
+static void nodes_of(double *out, size_t out_stride, const double *weight, size_t weight_stride, const double *bias,
+                     size_t inputs, size_t nodes, broad_activation activation, const double *x, size_t x_stride,
+                     size_t rows)
 {
     int in = static_cast<int>(inputs), count = static_cast<int>(nodes);
     with_activation(activation, [=]<broad_activation ACTIVATION>() {
-        auto run = [=](auto launch) { launch(out, out_stride, weight, bias, in, count, x, x_stride, rows); };
+        auto run = [=](auto launch) {
+            launch(out, out_stride, weight, weight_stride, bias, in, count, x, x_stride, rows);
+        };
         if (nodes <= 32) run(launch_nodes<ACTIVATION, 2>);
         else if (nodes <= 64) run(launch_nodes<ACTIVATION, 4>);
         else if (nodes <= 112) run(launch_nodes<ACTIVATION, 7>);
@@ -265,9 +349,31 @@ void narrow_nodes(double *out, size_t out_stride, const double *weight, const do
     });
 }
 
+void narrow_nodes(double *out, size_t out_stride, const double *weight, const double *bias, size_t inputs, size_t nodes,
+                  broad_activation activation, const double *x, size_t x_stride, size_t rows)
+{
+    /* In panels of which each warp has a whole number of tiles. */
+    const size_t panel = nodes <= NARROW_MOST ? NARROW_MOST : 112;
+    for (size_t first = 0; first < nodes; first += panel)
+        nodes_of(out + first, out_stride, weight + first, nodes, bias + first, inputs,
+                 nodes - first < panel ? nodes - first : panel, activation, x, x_stride, rows);
+}
+
+static sides sides_of(const broad__side *beside, size_t count)
+{
+    sides out = {};
+    for (size_t i = 0; i < count; i++) {
+        out.at[i] = beside[i].at;
+        out.stride[i] = beside[i].stride;
+        out.columns += static_cast<int>(beside[i].columns);
+    }
+    out.split = count ? static_cast<int>(beside[0].columns) : 0;
+    return out;
+}
+
 /* ---- sums ---------------------------------------------------------------------------------------------------------- */
 
-static constexpr int SUM_ROWS = 32, GROUP_TILES = 7, GROUPS_MAX = 24;
+static constexpr int SUM_ROWS = 32, STAGES = 2, GROUP_TILES = 7, GROUPS_MAX = 24;
 
 /* What a warp adds up: 16 columns of k from 16 m on, by up to 7 times 8 columns of [k | e] from 8 n on. */
 struct group {
@@ -278,27 +384,27 @@ struct groups {
     int count;
 };
 
-/* Rows of [k | e], e from column e_first on; SUM_ROWS of them, a warp a row. Columns in between stay zero. */
+/* Rows of [k | e], e the sides, from column e_first on; SUM_ROWS of them, a warp a row. Columns in between stay zero.
+ * beside: where the lane's column of the sides begins, and how far apart its rows are; NULL: it has none. */
 __device__ static void load_rows(double *to, int stride, int e_first, const double *k, size_t k_stride, int p,
-                                 bool pairs, const double *e, size_t e_stride, int c, size_t first, size_t end)
+                                 bool pairs, const double *beside, size_t apart, size_t first, size_t end)
 {
     int lane = static_cast<int>(threadIdx.x) % WARP, warps = static_cast<int>(blockDim.x) / WARP;
     for (int row = static_cast<int>(threadIdx.x) / WARP; row < SUM_ROWS; row += warps) {
         size_t at = first + row;
         bool there = at < end;
         copy_row_async(to + row * stride, there ? k + at * k_stride : k, p, there, pairs, lane);
-        if (lane < c) copy_async(to + row * stride + e_first + lane, there ? e + at * e_stride + lane : k, there);
+        if (beside) copy_async(to + row * stride + e_first + lane, there ? beside + at * apart : k, there);
     }
     asm volatile("cp.async.commit_group;");
 }
 
 template <int MOST, int BLOCKS>
 __global__ static void __launch_bounds__(MOST, BLOCKS)
-    sums_kernel(double *parts, groups all, const double *k, size_t k_stride, int p, const double *e, size_t e_stride,
-                int c, size_t rows, size_t chunk)
+    sums_kernel(double *parts, groups all, const double *k, size_t k_stride, int p, sides e, size_t rows, size_t chunk)
 {
     extern __shared__ double shared[];
-    const int e_first = rounded(p, 8), columns = e_first + rounded(c, 8),
+    const int c = e.columns, e_first = rounded(p, 8), columns = e_first + rounded(c, 8),
               stride = padded(rounded(p, 16) > columns ? rounded(p, 16) : columns);
     const int lane = static_cast<int>(threadIdx.x) % WARP, warp = static_cast<int>(threadIdx.x) / WARP, g = lane / 4,
               t = lane % 4;
@@ -309,16 +415,20 @@ __global__ static void __launch_bounds__(MOST, BLOCKS)
 #pragma unroll
     for (int n = 0; n < GROUP_TILES; n++) sums[n][0] = sums[n][1] = sums[n][2] = sums[n][3] = 0;
     /* Columns that no row has must be numbers all the same. */
-    for (int i = static_cast<int>(threadIdx.x); i < 2 * SUM_ROWS * stride; i += static_cast<int>(blockDim.x))
+    for (int i = static_cast<int>(threadIdx.x); i < STAGES * SUM_ROWS * stride; i += static_cast<int>(blockDim.x))
         shared[i] = 0;
     __syncthreads();
-    if (first < end) load_rows(shared, stride, e_first, k, k_stride, p, pairs, e, e_stride, c, first, end);
-    int turn = 0;
-    for (size_t at = first; at < end; at += SUM_ROWS, turn ^= 1) {
-        const double *tile = shared + turn * SUM_ROWS * stride;
+    const double *beside = lane < c ? side_at(e, 0, lane) : nullptr;
+    const size_t apart = e.stride[lane >= e.split];
+    auto load = [&](size_t at, int stage) {
+        load_rows(shared + stage * SUM_ROWS * stride, stride, e_first, k, k_stride, p, pairs, beside, apart, at, end);
+    };
+    if (first < end) load(first, 0);
+    int stage = 0;
+    for (size_t at = first; at < end; at += SUM_ROWS, stage ^= 1) {
+        const double *tile = shared + stage * SUM_ROWS * stride;
         if (at + SUM_ROWS < end) {
-            load_rows(shared + (turn ^ 1) * SUM_ROWS * stride, stride, e_first, k, k_stride, p, pairs, e, e_stride, c,
-                      at + SUM_ROWS, end);
+            load(at + SUM_ROWS, stage ^ 1);
             asm volatile("cp.async.wait_group 1;");
         } else {
             asm volatile("cp.async.wait_group 0;");
@@ -349,6 +459,22 @@ __global__ static void __launch_bounds__(MOST, BLOCKS)
         }
 }
 
+/* A quarter of the multiprocessor has every fourth warp: each gets as many tiles, the largest groups first. */
+static void balance(groups &all)
+{
+    constexpr int QUARTERS = 4;
+    groups sorted = all;
+    int load[QUARTERS] = {}, filled[QUARTERS] = {};
+    std::stable_sort(sorted.of, sorted.of + sorted.count, [](group a, group b) { return a.count > b.count; });
+    for (int i = 0; i < sorted.count; i++) {
+        int best = -1;
+        for (int q = 0; q < QUARTERS; q++)
+            if (QUARTERS * filled[q] + q < sorted.count && (best < 0 || load[q] < load[best])) best = q;
+        all.of[QUARTERS * filled[best]++ + best] = sorted.of[i];
+        load[best] += sorted.of[i].count;
+    }
+}
+
 /* The tiles on and above the diagonal, and those of e; no warp has many more than another. */
 static groups share_out(int p, int c)
 {
@@ -363,22 +489,62 @@ static groups share_out(int p, int c)
             n += count, left -= count;
         }
     }
+    balance(out);
     return out;
 }
 
-void narrow_sums(double *gram, size_t gram_stride, double *cross, size_t cross_stride, const double *k, size_t k_stride,
-                 size_t p, const double *e, size_t e_stride, size_t c, size_t rows)
+/* Where a sum of parts goes: columns of k'k on and above the diagonal, then those of each side. */
+struct summed {
+    double *gram;
+    size_t gram_stride;
+    double *cross[2];
+    int columns[2];
+};
+
+__device__ static double *place_of(const summed &to, int p, size_t i)
+{
+    int width = p + to.columns[0] + to.columns[1], row = static_cast<int>(i) / width,
+        column = static_cast<int>(i) % width;
+    if (column < p) return column < row ? nullptr : to.gram + row * to.gram_stride + column;
+    column -= p;
+    int second = column >= to.columns[0];
+    return to.cross[second] + row * to.columns[second] + (second ? column - to.columns[0] : column);
+}
+
+/* Numbers that a block adds up: what lies side by side in a part is read together. */
+static constexpr int SUMMED = 8;
+
+__global__ static void add_sums_kernel(summed to, const double *parts, int p, size_t numbers, size_t count)
+{
+    __shared__ double sums[THREADS];
+    size_t lane = threadIdx.x % SUMMED, adder = threadIdx.x / SUMMED;
+    size_t i = static_cast<size_t>(blockIdx.x) * SUMMED + lane;
+    double *out = i < numbers ? place_of(to, p, i) : nullptr, sum = 0;
+    if (out)
+#pragma unroll 8
+        for (size_t part = adder; part < count; part += THREADS / SUMMED) sum += parts[part * numbers + i];
+    sums[threadIdx.x] = sum;
+    __syncthreads();
+    for (int half = THREADS / SUMMED / 2; half; half /= 2) {
+        if (static_cast<int>(adder) < half) sums[threadIdx.x] += sums[threadIdx.x + half * SUMMED];
+        __syncthreads();
+    }
+    if (adder == 0 && out) *out += sums[lane];
+}
+
+void narrow_sums(double *gram, size_t gram_stride, const double *k, size_t k_stride, size_t p,
+                 const broad__side *beside, size_t count, size_t rows)
 {
     const context *on = context_of();
-    int columns = rounded(static_cast<int>(p), 8) + rounded(static_cast<int>(c), 8),
-        wide = rounded(static_cast<int>(p), 16);
-    size_t bytes = 2 * SUM_ROWS * static_cast<size_t>(padded(wide > columns ? wide : columns)) * sizeof(double);
+    sides e = sides_of(beside, count);
+    int columns = rounded(static_cast<int>(p), 8) + rounded(e.columns, 8), wide = rounded(static_cast<int>(p), 16);
+    size_t bytes = STAGES * SUM_ROWS * static_cast<size_t>(padded(wide > columns ? wide : columns)) * sizeof(double);
     size_t most = 2 * static_cast<size_t>(on->processors),
            chunk = rounded(static_cast<int>((rows + most - 1) / most), SUM_ROWS);
     if (chunk < 4 * SUM_ROWS) chunk = 4 * SUM_ROWS;
-    size_t blocks = (rows + chunk - 1) / chunk, width = p + c;
-    groups all = share_out(static_cast<int>(p), static_cast<int>(c));
-    double *parts = scratch(SCRATCH_PARTS, blocks * p * width);
+    size_t blocks = (rows + chunk - 1) / chunk, numbers = p * (p + static_cast<size_t>(e.columns));
+    groups all = share_out(static_cast<int>(p), e.columns);
+    double *parts = scratch(SCRATCH_PARTS, blocks * numbers);
     auto kernel = all.count * WARP <= 384 ? sums_kernel<384, 2> : sums_kernel<768, 1>;
     static bool allowed[2];
     bool &here = allowed[all.count * WARP <= 384];
@@ -388,91 +554,125 @@ void narrow_sums(double *gram, size_t gram_stride, double *cross, size_t cross_s
             "sums over rows");
     if (!parts) return;
     kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(all.count * WARP), bytes, on->stream>>>(
-        parts, all, k, k_stride, static_cast<int>(p), e, e_stride, static_cast<int>(c), rows, chunk);
-    if (gram) add_parts(gram, gram_stride, parts, width, p, p, blocks);
-    if (c) add_parts(cross, cross_stride, parts + p, width, p, c, blocks);
+        parts, all, k, k_stride, static_cast<int>(p), e, rows, chunk);
+    summed to = {gram, gram_stride, {}, {}};
+    for (size_t i = 0; i < count; i++)
+        to.cross[i] = beside[i].cross, to.columns[i] = static_cast<int>(beside[i].columns);
+    add_sums_kernel<<<static_cast<unsigned>((numbers + SUMMED - 1) / SUMMED), THREADS, 0, on->stream>>>(
+        to, parts, static_cast<int>(p), numbers, blocks);
 }
 
 /* ---- products with few columns ------------------------------------------------------------------------------------- */
 
-static constexpr int APPLY_WARPS = 8, APPLY_TILES = NARROW_OUTPUTS / 8, PANEL = 128;
+static constexpr int APPLY_WARPS = 8, APPLY_TILES = NARROW_OUTPUTS / 8, PANEL = 128, APPLY_PARTS = 2,
+                     APPLY_ROWS = APPLY_WARPS * APPLY_PARTS * TILE_ROWS;
 
-/* Each warp takes 16 rows at a time, which travel through shared memory: its next ones while it writes. */
-__global__ static void __launch_bounds__(APPLY_WARPS *WARP)
-    apply_kernel(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
-                 const double *w, size_t w_stride, int p, int c)
+/* By what each side changes, without gaps. */
+struct side_weights {
+    const double *w[2];
+};
+
+__device__ static double weight_at(const side_weights &from, const sides &beside, int row, int column)
 {
-    extern __shared__ double shared[];
-    constexpr int STRIDE = padded(NARROW_OUTPUTS);
-    const int k_wide = padded(rounded(p < PANEL ? p : PANEL, STEP));
-    const int lane = static_cast<int>(threadIdx.x) % WARP, warp = static_cast<int>(threadIdx.x) / WARP, g = lane / 4,
-              t = lane % 4;
-    const size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS, across = static_cast<size_t>(gridDim.x) * APPLY_WARPS;
-    double *own = shared + PANEL * STRIDE + warp * TILE_ROWS * k_wide;
-    for (int panel = 0; panel < p; panel += PANEL) {
-        int depth = p - panel < PANEL ? p - panel : PANEL, steps = rounded(depth, STEP);
-        const bool pairs = even(k + panel, k_stride, depth);
-        __syncthreads();
-        for (int i = static_cast<int>(threadIdx.x); i < steps * STRIDE; i += APPLY_WARPS * WARP) {
-            int row = i / STRIDE, column = i % STRIDE;
-            shared[i] = row < depth && column < c ? sign * w[(panel + row) * w_stride + column] : 0;
-        }
-        for (int i = lane; i < TILE_ROWS * k_wide; i += WARP) own[i] = 0;
-        __syncthreads();
-        auto fetch = [&](size_t of) {
-            for (int i = 0; i < TILE_ROWS; i++) {
-                size_t row = of * TILE_ROWS + i;
-                copy_row_async(own + i * k_wide, k + (row < rows ? row : 0) * k_stride + panel, depth, row < rows,
-                               pairs, lane);
-            }
-            asm volatile("cp.async.commit_group;");
-        };
-        size_t tile = static_cast<size_t>(blockIdx.x) * APPLY_WARPS + warp;
-        if (tile < tiles) fetch(tile);
-        for (; tile < tiles; tile += across) {
-            asm volatile("cp.async.wait_group 0;");
-            __syncwarp();
-            const double *ku = own + g * k_wide + t, *kl = ku + 8 * k_wide, *right = shared + t * STRIDE + g;
-            double sums[APPLY_TILES][4] = {};
-#pragma unroll 4
-            for (int at = 0; at < steps; at += STEP) {
-                double a[4] = {ku[at], kl[at], ku[at + 4], kl[at + 4]};
-#pragma unroll
-                for (int n = 0; n < APPLY_TILES; n++) {
-                    double b[2] = {right[at * STRIDE + 8 * n], right[(at + 4) * STRIDE + 8 * n]};
-                    multiply(sums[n], a, b);
-                }
-            }
-            __syncwarp();
-            if (tile + across < tiles) fetch(tile + across);
-            const size_t upper = tile * TILE_ROWS + g;
-#pragma unroll
-            for (int n = 0; n < APPLY_TILES; n++)
-                for (int i = 0; i < 4; i++) {
-                    size_t row = i < 2 ? upper : upper + 8;
-                    int column = 8 * n + 2 * t + i % 2;
-                    if (row < rows && column < c) out[row * out_stride + column] += sums[n][i];
-                }
-        }
-    }
+    int first = beside.split, second = column >= first;
+    return second ? from.w[1][row * (beside.columns - first) + column - first] : from.w[0][row * first + column];
 }
 
-void narrow_apply(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
-                  const double *w, size_t w_stride, size_t p, size_t c)
+/*
+ * to = e + sign k w. Each warp has 32 rows, of which it reads k as it goes: four numbers that lie side by side are read by
+ * four lanes, so that nothing is read in vain. w travels through shared memory in panels. The squares of the first side, block
+ * by block, go to `squares` unless that is NULL.
+ */
+__global__ static void __launch_bounds__(APPLY_WARPS *WARP, 2)
+    change_kernel(sides to, sides e, double *squares, double sign, const double *k, size_t k_stride, size_t rows,
+                  side_weights w, int p)
 {
-    const context *on = context_of();
-    size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS, wanted = (tiles + APPLY_WARPS - 1) / APPLY_WARPS;
-    size_t bytes = (static_cast<size_t>(PANEL) * padded(NARROW_OUTPUTS) +
-                    static_cast<size_t>(APPLY_WARPS * TILE_ROWS) * padded(PANEL)) *
-                   sizeof(double);
-    static bool allowed;
-    if (!allowed)
-        allowed = went_well(
-            cudaFuncSetAttribute(apply_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-            "a product");
-    size_t most = (on->shared / bytes > 1 ? 2 : 1) * static_cast<size_t>(on->processors);
-    apply_kernel<<<static_cast<unsigned>(wanted < most ? wanted : most), APPLY_WARPS * WARP, bytes, on->stream>>>(
-        out, out_stride, sign, k, k_stride, rows, w, w_stride, static_cast<int>(p), static_cast<int>(c));
+    constexpr int STRIDE = padded(NARROW_OUTPUTS), AHEAD = 4;
+    __shared__ double weight[PANEL * STRIDE];
+    const int lane = static_cast<int>(threadIdx.x) % WARP, warp = static_cast<int>(threadIdx.x) / WARP, g = lane / 4,
+              t = lane % 4;
+    const size_t first = static_cast<size_t>(blockIdx.x) * APPLY_ROWS + warp * APPLY_PARTS * TILE_ROWS + g;
+    const double *from[2 * APPLY_PARTS];
+#pragma unroll
+    for (int i = 0; i < 2 * APPLY_PARTS; i++) from[i] = k + (first + 8 * i < rows ? first + 8 * i : 0) * k_stride + t;
+    double sums[APPLY_PARTS][APPLY_TILES][4] = {};
+    for (int panel = 0; panel < p; panel += PANEL) {
+        const int depth = p - panel < PANEL ? p - panel : PANEL, steps = rounded(depth, STEP);
+        __syncthreads();
+        for (int i = static_cast<int>(threadIdx.x); i < rounded(steps, AHEAD * STEP) * STRIDE;
+             i += APPLY_WARPS * WARP) {
+            int row = i / STRIDE, column = i % STRIDE;
+            weight[i] = row < depth && column < to.columns ? sign * weight_at(w, to, panel + row, column) : 0;
+        }
+        __syncthreads();
+        for (int at = 0; at < steps; at += AHEAD * STEP) {
+            double a[AHEAD][2 * APPLY_PARTS][2];
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++)
+#pragma unroll
+                for (int row = 0; row < 2 * APPLY_PARTS; row++)
+#pragma unroll
+                    for (int j = 0; j < 2; j++) {
+                        int column = at + i * STEP + 4 * j;
+                        a[i][row][j] = column + t < depth ? from[row][panel + column] : 0;
+                    }
+#pragma unroll
+            for (int i = 0; i < AHEAD; i++) {
+                const double *right = weight + (at + i * STEP + t) * STRIDE + g;
+#pragma unroll
+                for (int n = 0; n < APPLY_TILES; n++) {
+                    double b[2] = {right[8 * n], right[4 * STRIDE + 8 * n]};
+#pragma unroll
+                    for (int m = 0; m < APPLY_PARTS; m++) {
+                        double both[4] = {a[i][2 * m][0], a[i][2 * m + 1][0], a[i][2 * m][1], a[i][2 * m + 1][1]};
+                        multiply(sums[m][n], both, b);
+                    }
+                }
+            }
+        }
+    }
+    double square = 0;
+#pragma unroll
+    for (int m = 0; m < APPLY_PARTS; m++)
+#pragma unroll
+        for (int n = 0; n < APPLY_TILES; n++)
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                size_t row = first + 16 * m + 8 * (i / 2);
+                int column = 8 * n + 2 * t + i % 2;
+                if (row >= rows || column >= to.columns) continue;
+                double value = *side_at(e, row, column) + sums[m][n][i];
+                *side_at(to, row, column) = value;
+                if (column < to.split) square += value * value;
+            }
+    if (!squares) return;
+    double sum = block_sum(square, weight);
+    if (threadIdx.x == 0) squares[blockIdx.x] = sum;
+}
+
+static void change(const sides &to, const sides &e, double *squares, double sign, const double *k, size_t k_stride,
+                   size_t rows, const side_weights &w, size_t p)
+{
+    size_t blocks = (rows + APPLY_ROWS - 1) / APPLY_ROWS;
+    double *parts = squares ? scratch(SCRATCH_PARTS, blocks) : nullptr;
+    if (squares && !parts) return;
+    change_kernel<<<static_cast<unsigned>(blocks), APPLY_WARPS * WARP, 0, context_of()->stream>>>(
+        to, e, parts, sign, k, k_stride, rows, w, static_cast<int>(p));
+    if (squares) add_numbers(squares, parts, blocks);
+}
+
+void narrow_apply(double *out, const double *e, size_t stride, double *squares, double sign, const double *k,
+                  size_t k_stride, size_t rows, const double *w, size_t p, size_t c)
+{
+    broad__side to = {out, stride, c, nullptr, nullptr}, from = {const_cast<double *>(e), stride, c, nullptr, nullptr};
+    change(sides_of(&to, 1), sides_of(&from, 1), squares, sign, k, k_stride, rows, side_weights{{w, nullptr}}, p);
+}
+
+void narrow_change(double *squares, double sign, const double *k, size_t p, const broad__side *beside, size_t count,
+                   const double *const w[2], size_t rows)
+{
+    sides both = sides_of(beside, count);
+    change(both, both, squares, sign, k, p, rows, side_weights{{w[0], w[1]}}, p);
 }
 
 /* ---- residuals ------------------------------------------------------------------------------------------------------ */
@@ -607,6 +807,26 @@ void narrow_shift(double *out, double *squares, double *cross, const double *e, 
 }
 
 /* ---- adding up ----------------------------------------------------------------------------------------------------- */
+
+/* One block; thread by thread, then in the order of the threads. */
+__global__ static void add_numbers_kernel(double *out, const double *parts, size_t count)
+{
+    __shared__ double sums[THREADS];
+    double sum = 0;
+    for (size_t i = threadIdx.x; i < count; i += THREADS) sum += parts[i];
+    sums[threadIdx.x] = sum;
+    __syncthreads();
+    for (int half = THREADS / 2; half; half /= 2) {
+        if (static_cast<int>(threadIdx.x) < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) *out += sums[0];
+}
+
+void add_numbers(double *out, const double *parts, size_t count)
+{
+    add_numbers_kernel<<<1, THREADS, 0, context_of()->stream>>>(out, parts, count);
+}
 
 __global__ static void add_kernel(double *out, size_t out_stride, const double *parts, size_t part_stride, size_t p,
                                   size_t columns, size_t count, size_t apart)

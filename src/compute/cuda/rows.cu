@@ -29,7 +29,7 @@ static void rows_nodes(double *out, size_t out_stride, const broad__nodes *nodes
     const double *bias = weights(SCRATCH_BIAS, nodes->bias, nodes->nodes);
     double one = 1, zero = 0;
     if (!weight || !bias || !rows) return;
-    if (nodes->inputs <= NARROW_MOST && nodes->nodes <= NARROW_MOST) {
+    if (nodes->inputs <= NARROW_MOST) {
         narrow_nodes(out, out_stride, weight, bias, nodes->inputs, nodes->nodes, nodes->activation, x, x_stride, rows);
     } else {
         went_well(cublasDgemm(c->blas, CUBLAS_OP_N, CUBLAS_OP_N, narrow_int(nodes->nodes), narrow_int(rows),
@@ -52,9 +52,8 @@ static void tall_product(double *out, size_t out_stride, const double *a, size_t
     double one = 1, zero = 0;
     size_t tiles = ((p + TILE - 1) / TILE) * ((columns + TILE - 1) / TILE),
            wanted = 4 * static_cast<size_t>(c->processors);
-    size_t chunks = (wanted + tiles - 1) / tiles, chunk = (rows + chunks - 1) / chunks;
-    if (chunk < 512) chunk = 512;
-    chunks = rows / chunk;
+    size_t chunks = (wanted + tiles - 1) / tiles, chunk = rows / chunks;
+    if (chunk < 512) chunk = 512, chunks = rows / chunk;
     size_t done = chunks * chunk, rest = done < rows;
     double *parts = scratch(SCRATCH_PARTS, (chunks + rest) * p * columns);
     if (!parts) return;
@@ -75,20 +74,15 @@ static void tall_product(double *out, size_t out_stride, const double *a, size_t
     went_well(cudaGetLastError(), "sums over rows");
 }
 
-/* In halves, which are done faster each than all at once; and from some size on cuBLAS leaves out by itself what lies below
- * the diagonal, which nobody needs. */
-enum { LEAF = 640, SYRK = 2048 };
+/* Strip by strip, from the diagonal on; and from some size on cuBLAS leaves out by itself what lies below the diagonal, which
+ * nobody needs. */
+static const size_t STRIP = 128, SYRK = 2048;
 
-static void gram_halves(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
+static void gram_strips(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
 {
-    if (p <= LEAF) {
-        tall_product(out, out_stride, k, k_stride, p, k, k_stride, p, rows);
-        return;
-    }
-    size_t half = (p / 2 + TILE - 1) / TILE * TILE;
-    gram_halves(out, out_stride, k, k_stride, rows, half);
-    tall_product(out + half, out_stride, k, k_stride, half, k + half, k_stride, p - half, rows);
-    gram_halves(out + half * out_stride + half, out_stride, k + half, k_stride, rows, p - half);
+    for (size_t i = 0; i < p; i += STRIP)
+        tall_product(out + i * out_stride + i, out_stride, k + i, k_stride, p - i < STRIP ? p - i : STRIP, k + i,
+                     k_stride, p - i, rows);
 }
 
 static void rows_gram(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
@@ -96,8 +90,8 @@ static void rows_gram(double *out, size_t out_stride, const double *k, size_t k_
     if (!rows) return;
     const context *c = context_of();
     double one = 1;
-    if (p <= NARROW_MOST) narrow_sums(out, out_stride, nullptr, 0, k, k_stride, p, nullptr, 0, 0, rows);
-    else if (p < SYRK) gram_halves(out, out_stride, k, k_stride, rows, p);
+    if (p <= NARROW_MOST) narrow_sums(out, out_stride, k, k_stride, p, nullptr, 0, rows);
+    else if (p < SYRK) gram_strips(out, out_stride, k, k_stride, rows, p);
     else
         went_well(cublasDsyrk(c->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, narrow_int(p), narrow_int(rows), &one, k,
                               narrow_int(k_stride), &one, out, narrow_int(out_stride)),
@@ -111,17 +105,26 @@ static void rows_cross(double *out, size_t out_stride, const double *a, size_t a
     if (rows) tall_product(out, out_stride, a, a_stride, p, b, b_stride, columns, rows);
 }
 
-static void rows_sums(double *gram, size_t gram_stride, double *cross, size_t cross_stride, const double *k,
-                      size_t k_stride, size_t p, const double *e, size_t e_stride, size_t columns, size_t rows)
+static size_t columns_of(const broad__side *sides, size_t count)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < count; i++) columns += sides[i].columns;
+    return columns;
+}
+
+static void rows_sums(double *gram, size_t gram_stride, const double *k, size_t k_stride, size_t p,
+                      const broad__side *sides, size_t count, size_t rows)
 {
     if (!rows) return;
-    if (p <= NARROW_MOST && columns <= NARROW_OUTPUTS) {
-        narrow_sums(gram, gram_stride, cross, cross_stride, k, k_stride, p, e, e_stride, columns, rows);
+    if (p <= NARROW_MOST && columns_of(sides, count) <= NARROW_OUTPUTS) {
+        narrow_sums(gram, gram_stride, k, k_stride, p, sides, count, rows);
         went_well(cudaGetLastError(), "sums over rows");
         return;
     }
     rows_gram(gram, gram_stride, k, k_stride, rows, p);
-    rows_cross(cross, cross_stride, k, k_stride, p, e, e_stride, columns, rows);
+    for (size_t i = 0; i < count; i++)
+        rows_cross(sides[i].cross, sides[i].columns, k, k_stride, p, sides[i].at, sides[i].stride, sides[i].columns,
+                   rows);
 }
 
 static void rows_apply(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
@@ -131,8 +134,8 @@ static void rows_apply(double *out, size_t out_stride, double sign, const double
     const double *there = weights(SCRATCH_WEIGHT, w, (p - 1) * w_stride + columns);
     double one = 1;
     if (!there || !rows) return;
-    if (columns <= NARROW_OUTPUTS) {
-        narrow_apply(out, out_stride, sign, k, k_stride, rows, there, w_stride, p, columns);
+    if (columns <= NARROW_OUTPUTS && w_stride == columns) {
+        narrow_apply(out, out, out_stride, nullptr, sign, k, k_stride, rows, there, p, columns);
         went_well(cudaGetLastError(), "a product");
         return;
     }
@@ -151,9 +154,12 @@ static void rows_shift(double *out, double *squares, double *cross, const double
                        size_t rows, const double *w, size_t p, size_t columns)
 {
     if (!rows) return;
-    if (p <= NARROW_MOST && columns <= NARROW_OUTPUTS) {
-        const double *there = weights(SCRATCH_WEIGHT, w, p * columns);
-        if (there) narrow_shift(out, squares, cross, e, sign, k, rows, there, p, columns);
+    const double *there = weights(SCRATCH_WEIGHT, w, p * columns);
+    if (!there) return;
+    if (columns <= NARROW_OUTPUTS) {
+        if (p <= NARROW_MOST && cross) narrow_shift(out, squares, cross, e, sign, k, rows, there, p, columns);
+        else narrow_apply(out, e, columns, squares, sign, k, p, rows, there, p, columns);
+        if (p > NARROW_MOST && cross) rows_cross(cross, columns, k, p, p, out, columns, columns, rows);
         went_well(cudaGetLastError(), "a residual");
         return;
     }
@@ -161,6 +167,26 @@ static void rows_shift(double *out, double *squares, double *cross, const double
     rows_apply(out, columns, sign, k, p, rows, w, columns, p, columns);
     rows_inner(squares, out, rows * columns, out, rows * columns, 1, rows * columns);
     if (cross) rows_cross(cross, columns, k, p, p, out, columns, columns, rows);
+}
+
+static void rows_change(double *squares, double sign, const double *k, size_t p, const broad__side *sides, size_t count,
+                        size_t rows)
+{
+    const double *w[BROAD__SIDES] = {};
+    if (!rows) return;
+    if (columns_of(sides, count) > NARROW_OUTPUTS) {
+        rows_shift(sides[0].at, squares, nullptr, sides[0].at, sign, k, rows, sides[0].w, p, sides[0].columns);
+        for (size_t i = 1; i < count; i++)
+            rows_apply(sides[i].at, sides[i].stride, sign, k, p, rows, sides[i].w, sides[i].columns, p,
+                       sides[i].columns);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        w[i] = weights(i ? SCRATCH_PROBES : SCRATCH_OUTPUTS, sides[i].w, p * sides[i].columns);
+        if (!w[i]) return;
+    }
+    narrow_change(squares, sign, k, p, sides, count, w, rows);
+    went_well(cudaGetLastError(), "a residual");
 }
 
 static void rows_outer(double *out, size_t out_stride, const double *a, size_t a_stride, size_t rows, const double *b,
@@ -197,21 +223,6 @@ __global__ void inner_parts(double *parts, const double *a, size_t a_stride, con
     if (threadIdx.x == 0) parts[blockIdx.x] = sums[0];
 }
 
-/* One block; thread by thread, then in the order of the threads. */
-__global__ void add_all(double *out, const double *parts, int count)
-{
-    __shared__ double sums[THREADS];
-    double sum = 0;
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += THREADS) sum += parts[i];
-    sums[threadIdx.x] = sum;
-    __syncthreads();
-    for (int half = THREADS / 2; half; half /= 2) {
-        if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) *out += sums[0];
-}
-
 static void rows_inner(double *out, const double *a, size_t a_stride, const double *b, size_t b_stride, size_t rows,
                        size_t columns)
 {
@@ -221,7 +232,7 @@ static void rows_inner(double *out, const double *a, size_t a_stride, const doub
     double *parts = scratch(SCRATCH_PARTS, 1024);
     if (!parts) return;
     inner_parts<<<blocks, THREADS, 0, c->stream>>>(parts, a, a_stride, b, b_stride, rows, columns);
-    add_all<<<1, THREADS, 0, c->stream>>>(out, parts, blocks);
+    add_numbers(out, parts, static_cast<size_t>(blocks));
     went_well(cudaGetLastError(), "a sum");
 }
 
@@ -297,6 +308,7 @@ const broad__device cuda_far = {
     .sums = rows_sums,
     .apply = rows_apply,
     .shift = rows_shift,
+    .change = rows_change,
     .outer = rows_outer,
     .squares = rows_squares,
     .inner = rows_inner,

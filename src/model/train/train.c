@@ -176,7 +176,7 @@ static int add_group_layer(broad_trainer *t, size_t nodes, size_t enhance)
 {
     broad_model *model = t->model;
     size_t groups = model->group_count, layers = model->layer_count;
-    broad__layer_request request = {enhance, BROAD__ORIGIN_FEATURES, groups, 1};
+    broad__layer_request request = {enhance, BROAD__ORIGIN_FEATURES, groups, 1, 0};
     int status = add_group(t, nodes);
     if (status == BROAD_OK) status = broad__trainer_add_layer(t, &request);
     if (model->group_count > groups && model->layer_count == layers) drop_group(t);

@@ -184,6 +184,7 @@ static broad__search_task search_task(broad_trainer *t, const broad__layer_reque
         .origin = request->origin,
         .qr = broad__fitting_of(&model->settings) == BROAD__FIT_STEPWISE ? &t->qr : NULL,
         .y = t->train.y,
+        .following = request->another ? request->nodes : 0,
         .may_defer = t->may_defer,
         .redraw = redrawn ? broad__trainer_draw_features : NULL,
         .watch = watch_draws,
@@ -304,8 +305,8 @@ static int add_at_once(broad_trainer *t, size_t nodes, broad__origin origin)
     int initial = t->model->layer_count == 0, over = nodes ? broad__trainer_run_over(t, nodes) : 1;
     if (!over) nodes = broad__budget_nodes(t, nodes);
     if (over) return over < 0 ? over : BROAD_OK;
-    broad__layer_request request = {nodes, origin, 0, 0};
-    if (initial) request = (broad__layer_request){nodes, BROAD__ORIGIN_INITIAL, 0, t->model->group_count};
+    broad__layer_request request = {nodes, origin, 0, 0, 0};
+    if (initial) request = (broad__layer_request){nodes, BROAD__ORIGIN_INITIAL, 0, t->model->group_count, 0};
     return add_block(t, &request);
 }
 
@@ -369,11 +370,11 @@ static int add_chain(int *out_over, broad_trainer *t, size_t nodes, size_t layer
                      : BROAD_OK;
     int began_empty = model->layer_count == 0, better = 0;
     size_t redraws = 1;
-    broad__layer_request first = {nodes, BROAD__ORIGIN_INITIAL, 0, first_groups(model)};
+    broad__layer_request first = {nodes, BROAD__ORIGIN_INITIAL, 0, first_groups(model), layers > 1};
     for (size_t i = 0; status == BROAD_OK && i < layers; i++) {
         *out_over = broad__trainer_run_over(t, nodes);
         if (*out_over) break;
-        broad__layer_request request = {nodes, origin, 0, 0};
+        broad__layer_request request = {nodes, origin, 0, 0, i + 1 < layers};
         status = search_layer(t, t->model->layer_count ? &request : &first);
         for (better = 0; status == BROAD_OK && !better && began_empty && may_redraw(t, redraws);)
             status = redraw_features(&better, t, &first, redraws++);

@@ -12,6 +12,7 @@ typedef struct broad__layer_request {
     size_t nodes;
     broad__origin origin;
     size_t first_group, groups;
+    int another; /* one with as many nodes follows, and no groups of its own */
 } broad__layer_request;
 
 /* Adds one; trainer->found says what the search for it came to. Without a chain its nodes are all kept, and no search
