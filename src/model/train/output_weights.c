@@ -1,5 +1,6 @@
 #include "model/train/output_weights.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -205,6 +206,37 @@ static int fail_singular(double lambda, double found, double expected)
         lambda, found, expected);
 }
 
+static int fail_rounding(double lambda, double largest)
+{
+    return broad__fail(
+        BROAD_FAILED,
+        "the ridge parameter %g is too small for these rows: the nodes depend on each other, and the weights that were "
+        "solved for are so large, up to %g, that rounding decides what they leave; give a larger value (option "
+        "lambda), "
+        "such as 1e-6, or auto",
+        lambda, largest);
+}
+
+/* Large weights that cancel: what they leave depends on the order in which products are added, by as much as a last digit of
+ * each product of a weight with a column of mean square. */
+static int check_size(const broad_trainer *t)
+{
+    const broad_model *model = t->model;
+    double square = 0, largest = 0;
+    for (size_t c = 0; c < model->outputs; c++) {
+        double sum = 0;
+        for (size_t j = 0; j < model->layer_count; j++)
+            for (size_t i = 0; i < model->layers[j].width; i++) {
+                double weight = fabs(model->layers[j].output[i * model->outputs + c]);
+                sum += weight;
+                largest = fmax(largest, weight);
+            }
+        square += sum * sum;
+    }
+    double rounding = DBL_EPSILON * sqrt(square * t->qr.size / (double)t->qr.columns);
+    return rounding > NORM_ROUNDING * model->first_norm ? fail_rounding(t->qr.lambda, largest) : BROAD_OK;
+}
+
 /* Where lambda is next to nothing, what the weights leave is computed from the rows themselves. */
 static int check_stepwise(broad_trainer *t)
 {
@@ -212,7 +244,8 @@ static int check_stepwise(broad_trainer *t)
     broad__residual *residual = &t->train.residual;
     double expected = model->layers[model->layer_count - 1].certificate.norm_after;
     if (t->qr.lambda * (double)t->qr.columns > LAMBDA_LEAST * t->qr.size) return BROAD_OK;
-    int status = broad__rowset_restart(&t->train);
+    int status = check_size(t);
+    if (status == BROAD_OK) status = broad__rowset_restart(&t->train);
     for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++) status = broad__rowset_follow(&t->train, j);
     if (status) return status;
     if (fabs(residual->norm - expected) <= NORM_ROUNDING * model->first_norm) return BROAD_OK;
