@@ -125,6 +125,7 @@ class Served:
         wrong, day = [], day or Day(server)
         try:
             serving.check(server, day, set(self.versions))
+            Day(server).settled()  # photos that wait are in no list
             listed = {photo["id"] for photo in server.ask("GET", "photos?limit=100")[1]["photos"]}
             listed |= {photo["id"] for photo in server.ask("GET", "unreadable")[1]["photos"]}
             if not listed >= day.photos | set(self.photos):
