@@ -140,6 +140,7 @@ fuzz-record: ## all fuzz targets for SECONDS (600) together, most of it without 
 .PHONY: bench-damage soak
 bench-damage: ## the same damaged models to broad and to other programs: make bench-damage [COUNT=400]
 	@scripts/setup --damage
+	@lab/damage/build_lightgbm -j $(JOBS)
 	@$(MAKE) build
 	@$(PYTHON) lab/damage/damage.py build/release/broad --count $(or $(COUNT),400) --json build/bench-damage.json
 
@@ -147,7 +148,7 @@ soak: ## training, learning, prediction from 64 threads and a server under load 
 	@scripts/setup
 	@cmake --preset dev
 	@cmake --build --preset dev -j $(JOBS) --target broad broad-serve test_soak
-	@$(PYTHON) lab/soak/soak.py build/dev/broad build/dev/tests/test_soak --hours $(or $(HOURS),1)
+	@$(PYTHON) lab/soak/soak.py build/dev/broad build/dev/tests/test_soak --hours $(or $(HOURS),1) --json build/soak.json
 
 site: ## README, documents, examples and experiments as pages with a search, in build/site
 	@$(PYTHON) scripts/make_site

@@ -15,15 +15,17 @@ from bench.tool import Failure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "bench" / "predict_bits.c"
-# Name -> compiler, with the flags that the build adds for it, what runs its programs here, and whether multiply-add is fused there.
+# Name -> compiler, with the flags that the build adds for it, what runs its programs here, and whether there is an instruction for multiply-add.
 CROSS = {
     "aarch64": (["aarch64-linux-gnu-gcc"], ["qemu-aarch64"], True),
     "s390x, big-endian": (["s390x-linux-gnu-gcc", "-fexcess-precision=fast"], ["qemu-s390x"], True),
     "arm, 32 bits, VFPv4": (["arm-linux-gnueabihf-gcc", "-mfpu=vfpv4"], ["qemu-arm"], True),
     "arm, 32 bits": (["arm-linux-gnueabihf-gcc"], ["qemu-arm"], False),
 }
-# Of this one: what BROAD_KERNELS is set to, a flag of the processor that it takes, and whether multiply-add is fused.
-SETS = {"x86-64, AVX-512": ("avx512", "avx512dq", True), "x86-64, AVX2": ("avx2", "avx2", True), "x86-64, SSE2": ("plain", "sse2", False)}
+# Of this one: what BROAD_KERNELS is set to, a flag of the processor that it takes, whether there is an instruction for multiply-add, and what runs it
+# if not this processor: where there is none, the C library computes otherwise as well.
+SETS = {"x86-64, AVX-512": ("avx512", "avx512dq", True, []), "x86-64, AVX2": ("avx2", "avx2", True, []),
+        "x86-64, SSE2": ("plain", "sse2", False, ["qemu-x86_64", "-cpu", "Nehalem"])}
 HEADERS = ["jansson.h", "jansson_config.h", "xxhash.h"]  # these stand alone; the folder that they lie in is another machine's
 
 
@@ -44,7 +46,7 @@ def flags():
 def sources():
     """With files in the place of what a browser has, and with what a table of functions names without being called here: the maps of photos."""
     listed = [ROOT / name for name in run([ROOT / "scripts" / "build_js", "--sources"]).split() if name != "js/native/system.c"]
-    more = [ROOT / "src/base" / name for name in ("file.c", "leftover.c")]
+    more = [ROOT / "src" / name for name in ("base/file.c", "base/leftover.c", "compute/cpu/kernel_exact.c")]
     more += [path for folder in ("image", "image/descriptor") for path in sorted((ROOT / "src" / folder).glob("*.c"))]
     return [PROGRAM] + sorted({*listed, *more})
 
@@ -82,7 +84,7 @@ def here():
     if platform.machine() != "x86_64":
         return []
     have = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
-    return [name for name, (_, flag, _) in SETS.items() if flag in have]
+    return [name for name, (_, flag, _, runner) in SETS.items() if flag in have and (not runner or shutil.which(runner[0]))]
 
 
 def others():
@@ -109,7 +111,7 @@ class Machines:
         place = "here" if local else name
         if place not in self.built:
             self.built[place] = build_here(self.folder, self.build_folder) if local else build(self.folder, name)
-        words = [*([] if local else CROSS[name][1]), self.built[place], model]
+        words = [*(SETS[name][3] if local else CROSS[name][1]), self.built[place], model]
         lines = run(words, input="\n".join(" ".join("%.17g" % x for x in row) for row in rows),
                     env={"BROAD_KERNELS": SETS[name][0]} if local else None).splitlines()
         return [[int(word, 16) for word in line.split()] for line in lines]

@@ -24,6 +24,7 @@ MODULES = {
     "fuzzing": "bench.fuzzing",
     "losses": "bench.losses",
     "damage": "bench.damage",
+    "soak": "bench.soak",
     "coverage": "bench.coverage",
     "gpu": "bench.gpu",
 }

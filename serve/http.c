@@ -281,7 +281,9 @@ static void answer_route(serve_answer *out, serve_server *server, struct MHD_Con
         make_refusal(out, other ? 405 : 404);
         return;
     }
+    (void)cli_json_lacking(); /* of what this thread did before */
     int status = route->handler(out, &request);
+    if (cli_json_lacking() && !status) status = cli_fail(BROAD_NO_MEMORY, "out of memory while answering");
     if (status) make_error(out, code_of(status), broad_status_name(status), broad_error_message());
 }
 

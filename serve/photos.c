@@ -47,7 +47,11 @@ static int open_file(int *out, size_t *out_bytes, const char *path)
 {
     struct stat info;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), status = BROAD_OK;
-    if (file < 0) return cli_fail(BROAD_NO_INPUT, "%s", errno == ELOOP ? "it is a symbolic link" : strerror(errno));
+    if (file < 0)
+        return cli_fail(BROAD_NO_INPUT, "%s",
+                        errno == ENOENT  ? "the file of this photo is gone"
+                        : errno == ELOOP ? "it is a symbolic link"
+                                         : strerror(errno));
     if (fstat(file, &info) || !S_ISREG(info.st_mode)) status = cli_fail(BROAD_BAD_DATA, "it is not a regular file");
     else if (info.st_size == 0) status = cli_fail(BROAD_BAD_DATA, "the file is empty");
     else if (info.st_size > SERVE_PHOTO_BYTES_MOST)

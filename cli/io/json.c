@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 
-static int out_of_memory;
+static _Thread_local int out_of_memory;
 
 json_t *cli_json_text(const char *text)
 {
@@ -46,6 +46,13 @@ void cli_json_put(json_t *object, const char *name, json_t *value)
 void cli_json_append(json_t *array, json_t *value)
 {
     if (json_array_append_new(array, value)) out_of_memory = 1;
+}
+
+int cli_json_lacking(void)
+{
+    int lacking = out_of_memory;
+    out_of_memory = 0;
+    return lacking;
 }
 
 int cli_json_stored(json_t **out, const broad_model *model)

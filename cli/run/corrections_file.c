@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 
-enum { CELLS_MAX = 512, PROBLEMS_SHOWN = 20, NONE = -1 };
+enum { CELLS_MAX = 512, PROBLEMS_SHOWN = 20, PROBLEM_TEXT = 320, NONE = -1 };
 static const size_t FILE_MOST = (size_t)1 << 30;
 
 typedef struct reading {
@@ -22,6 +22,7 @@ typedef struct reading {
     char *text, *next; /* next: the rest of it */
     char separator;
     size_t line, problems;
+    char first[PROBLEM_TEXT]; /* of the problems */
     size_t cell_count;
     char *cells[CELLS_MAX];
     int file, correction, verdict;    /* columns; NONE */
@@ -74,6 +75,7 @@ static char *cell(reading *r, int column)
 
 static void report_problem(reading *r, const char *what, const char *value, const char *remedy)
 {
+    if (!r->problems) snprintf(r->first, sizeof r->first, "line %zu: %s '%.200s'", r->line, what, value);
     if (++r->problems <= PROBLEMS_SHOWN) cli_say("%s:%zu: %s '%.200s'%s", r->path, r->line, what, value, remedy);
 }
 
@@ -266,8 +268,8 @@ static int take_lines(reading *r)
     if (status) return status;
     if (r->problems > PROBLEMS_SHOWN) cli_say("%s: and %zu more", r->path, r->problems - PROBLEMS_SHOWN);
     if (r->problems)
-        return cli_fail(BROAD_BAD_DATA, "%s: %zu problem%s; nothing was learned", r->path, r->problems,
-                        cli_plural(r->problems));
+        return cli_fail(BROAD_BAD_DATA, "%s: %zu problem%s; nothing was learned (%s)", r->path, r->problems,
+                        cli_plural(r->problems), r->first);
     if (!r->out->count)
         return cli_fail(BROAD_BAD_DATA,
                         "%s: there is no correction in it; write the correct class of a photo into the column "

@@ -12,7 +12,7 @@ the rows are predicted, in a process of its own with limits on time and memory:
   crashed     the process ended by a signal
   hung        it was still at work after the limit
 
-Programs that are not installed are left out: scripts/setup --damage installs them.
+Programs that are not installed are left out: scripts/setup --damage installs them, lab/damage/build_lightgbm builds LightGBM.
 """
 import argparse
 import json
@@ -249,6 +249,29 @@ class XgboostJson(Xgboost):
     name, form = "XGBoost (JSON)", "json"
 
 
+class LightGbm(Program):
+    """Its program, which lab/damage/build_lightgbm makes."""
+    name, tool = "LightGBM", SHELF.parent / "lightgbm" / "lightgbm"
+
+    def there(self):
+        return self.tool.is_file()
+
+    def data(self):
+        self.write("t.csv", [",".join([str(y), *map(repr, x)]) for x, y in rows()])
+
+    def call(self, *words):
+        return [str(self.tool), "data=t.csv", "header=false", "num_threads=1", "verbosity=-1", *words]
+
+    def train(self):
+        self.run(self.call("task=train", "objective=binary", "num_trees=10", "num_leaves=15", "min_data_in_leaf=5", "output_model=model"), True)
+
+    def command(self):
+        return self.call("task=predict", "input_model=model", "output_result=out")
+
+    def version(self):
+        return (self.tool.parent / "VERSION.txt").read_text().strip()
+
+
 class OnnxRuntime(Broad):
     """The model of broad as ONNX."""
     name = "ONNX Runtime"
@@ -275,7 +298,7 @@ class OnnxRuntime(Broad):
         return done
 
 
-PROGRAMS = (Broad, XgboostJson, Xgboost, LibSvm, LibLinear, FastText, OnnxRuntime)
+PROGRAMS = (Broad, XgboostJson, Xgboost, LightGbm, LibSvm, LibLinear, FastText, OnnxRuntime)
 
 
 def try_program(program, count):

@@ -219,6 +219,15 @@ ssize_t read(int fd, void *bytes, size_t count)
     return syscall(SYS_read, fd, bytes, count);
 }
 
+static ssize_t read_at(int fd, void *bytes, size_t count, off_t place)
+{
+    if (name_of(fd) && event(0) < 0) return -1;
+    return syscall(SYS_pread64, fd, bytes, count, place);
+}
+
+ssize_t pread(int fd, void *bytes, size_t count, off_t place) { return read_at(fd, bytes, count, place); }
+ssize_t pread64(int fd, void *bytes, size_t count, off_t place) { return read_at(fd, bytes, count, place); }
+
 static int synced(int fd, int how_much)
 {
     const char *name = name_of(fd);

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Nothing is lost: failing allocations and system calls, kills, and losses of power, over the commands that write.
 
-usage: losses.py BROAD [--kills N] [--faults N] [--allocations N] [--serve-kills N] [--only COMMANDS] [--json FILE]
+usage: losses.py BROAD [--kills N] [--faults N] [--allocations N] [--serve-kills N] [--serve-faults N] [--only COMMANDS] [--json FILE]
 
 Every command works in a folder of its own, in which an older model or result lies (faults.c stands between it and the system).
  - faults: call n fails with ENOSPC, EIO or EINTR, or writes half; every n, or as many as --faults allows;
  - allocations: allocation n gives nothing;
  - kills: SIGKILL before event n (allocation or call; of a write half was done);
- - power: the log of one run, replayed in every legal order (power.py).
+ - power: the log of one run, replayed in every legal order (power.py);
+ - the server: the same over a short day of it (serving.py), and kills at random moments while it works (../serve/kills.py).
 Each time the file that is replaced must be the old one or the new one, byte for byte; what fails must say why, and end by
 itself; and what remains, of a killed run or where removing failed, the next run must remove. Exit status 1: something was lost.
 """
@@ -24,7 +25,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "serve")]
+import kills as kills_of_server  # noqa: E402
 import power  # noqa: E402
+import serving  # noqa: E402
 
 ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO, "EINTR": errno.EINTR}
 SMALL = "--kind brls --features 1x2 --enhance 2x2 --threads 1 -q".split()
@@ -146,6 +149,8 @@ class Case:
 
 def spread(last, most):
     """All of 1 to last, or as many as allowed, evenly."""
+    if most < 1:
+        return []
     if last <= most:
         return range(1, last + 1)
     return sorted({1 + i * (last - 1) // max(1, most - 1) for i in range(most)})
@@ -199,9 +204,9 @@ def build(room):
     return library
 
 
-def run(tool, commands=tuple(COMMANDS), faults=40, allocations=20, kills=40, serve_kills=0, say=lambda text: None):
-    """The limits are for each command; of all that is counted, what was lost is listed."""
-    found = {name: 0 for name in ("faults", "allocations", "kills", "moments", "states", "serve_kills")} | {"lost": []}
+def run(tool, commands=tuple(COMMANDS), faults=40, allocations=20, kills=40, serve_kills=0, serve_faults=0, say=lambda text: None):
+    """The limits are for each command; of all that is counted, what was lost is listed. Half of the server's kills are at chosen events."""
+    found = {name: 0 for name in ("faults", "allocations", "kills", "moments", "states", "serve_kills", "serve_faults")} | {"lost": []}
     with tempfile.TemporaryDirectory(prefix="broad-losses-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as room:
         library = build(room)
         for name in commands:
@@ -212,10 +217,13 @@ def run(tool, commands=tuple(COMMANDS), faults=40, allocations=20, kills=40, ser
             try_power(case, found)
             say(f"{name}: " + ", ".join(f"{found[key]} {key}" for key in ("faults", "allocations", "kills", "states")) +
                 f" so far, {len(found['lost']) - before} losses here")
-    if serve_kills:
-        import kills as server  # noqa: PLC0415
-        server.BROAD = os.path.abspath(tool)
-        found["serve_kills"] = server.run(serve_kills)["kills"]
+        if serve_kills or serve_faults:
+            limits = {"faults": serve_faults - serve_faults // 3, "allocations": serve_faults // 3, "kills": serve_kills - serve_kills // 2}
+            serving.try_server(serving.Served(os.path.abspath(tool), library, room), spread, list(ERRORS.values()), limits, found)
+            say(f"serve: {found['serve_faults']} faults, {found['serve_kills']} kills at chosen events")
+    if serve_kills // 2:
+        kills_of_server.BROAD = os.path.abspath(tool)
+        found["serve_kills"] += kills_of_server.run(serve_kills // 2)["kills"]
     return found
 
 
@@ -223,12 +231,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tool", metavar="BROAD")
     parser.add_argument("--only", default=",".join(COMMANDS))
-    for name, most in (("faults", 400), ("allocations", 200), ("kills", 1500), ("serve-kills", 0)):
+    for name, most in (("faults", 400), ("allocations", 200), ("kills", 1500), ("serve-kills", 0), ("serve-faults", 0)):
         parser.add_argument("--" + name, type=int, default=most)
     parser.add_argument("--json")
     given = parser.parse_args()
     found = run(given.tool, given.only.split(","), given.faults, given.allocations, given.kills, given.serve_kills,
-                lambda text: print(text, flush=True))
+                given.serve_faults, lambda text: print(text, flush=True))
     print(*found["lost"][:40], sep="\n")
     print({name: len(value) if name == "lost" else value for name, value in found.items()})
     if given.json:

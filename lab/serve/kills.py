@@ -13,6 +13,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -23,23 +24,31 @@ import time
 BROAD = os.environ.get("BROAD_TOOL", "broad")
 
 
-class Server:
-    def __init__(self, folder):
-        self.folder = folder
-        self.start()
+class NotStarted(RuntimeError):
+    def __init__(self, text, code):
+        super().__init__("the server did not start: " + text)
+        self.code = code
 
-    def start(self):
+
+class Server:
+    def __init__(self, folder, environment=None):
+        self.folder = folder
+        self.start(environment)
+
+    def start(self, environment=None):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.process = subprocess.Popen([BROAD, "serve", self.folder, "--port", str(self.port), "--no-browser"],
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         for line in self.process.stdout:
             if "token=" in line:
                 self.token = line.strip().rsplit("token=", 1)[1]
             if "Ctrl-C" in line:
                 return
-        raise SystemExit("the server did not start again: " + self.process.stderr.read())
+        said = self.process.stderr.read()
+        self.close()
+        raise NotStarted(said, self.process.returncode)
 
     def ask(self, method, path, body=None):
         link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
@@ -52,11 +61,24 @@ class Server:
         finally:
             link.close()
 
-    def kill(self):
-        self.process.kill()
+    def close(self):
         self.process.wait()
         self.process.stdout.close()
         self.process.stderr.close()
+
+    def kill(self):
+        self.process.kill()
+        self.close()
+
+    def stop(self):
+        """As Ctrl-C does; how it ended."""
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+        self.close()
+        return self.process.returncode
 
 
 class Worker(threading.Thread):

@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent / "tests"))
 import kills  # noqa: E402
-import soak  # noqa: E402
+import load  # noqa: E402
 from test_serve_browser import packages  # noqa: E402
 
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": True}
@@ -265,9 +265,9 @@ def loaded(work_folder, count):
 
 def soaked(work_folder, minutes):
     (work_folder / "soak").mkdir()
-    server, drawn = soak.project(work_folder / "soak", 1000)
+    server, drawn = load.project(work_folder / "soak", 1000)
     try:
-        return soak.load(server, 1000, drawn, minutes, 15)
+        return load.load(server, 1000, drawn, minutes, 15)
     finally:
         server.kill()
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Nothing is lost, in short: failing calls and allocations, kills, losses of power (lab/faults/losses.py). The long form:
-lab/faults/losses.py build/release/broad --serve-kills 100 --json losses.json.
+lab/faults/losses.py build/release/broad --serve-kills 500 --serve-faults 450 --json losses.json.
 
 Usage: test_losses.py PATH_OF_BROAD.
 """
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -25,6 +26,14 @@ class Losses(unittest.TestCase):
         self.assertGreater(found["faults"], 300)
         self.assertGreater(found["kills"], 300)
         self.assertGreater(found["states"], 1000)
+
+    def test_server(self):
+        if subprocess.run([BROAD, "serve", "--port", "70000"], capture_output=True, check=False).returncode == 1:
+            self.skipTest("this build has no server")
+        found = losses.run(BROAD, commands=(), serve_kills=8, serve_faults=12, say=print)
+        self.assertEqual(found["lost"], [])
+        self.assertEqual(found["serve_faults"], 12)
+        self.assertGreater(found["serve_kills"], 4)
 
 
 class Power(unittest.TestCase):

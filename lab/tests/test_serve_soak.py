@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Half a minute of mixed load on `broad serve` (lab/serve/soak.py), and a decoder that hangs: the server neither grows nor waits for it.
+"""Half a minute of mixed load on `broad serve` (lab/serve/load.py), and a decoder that hangs: the server neither grows nor waits for it.
 
 Usage: test_serve_soak.py PATH_OF_BROAD.
 """
@@ -15,7 +15,7 @@ import time
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(SOURCE, "lab", "serve"))
 import kills  # noqa: E402
-import soak  # noqa: E402
+import load  # noqa: E402
 
 
 def children(process):
@@ -53,8 +53,8 @@ def main():
         return 77
     folder, server = tempfile.mkdtemp(prefix="broad-soak-"), None
     try:
-        server, drawn = soak.project(folder, 100)
-        found = soak.load(server, 100, drawn, 0.5, 20)
+        server, drawn = load.project(folder, 100)
+        found = load.load(server, 100, drawn, 0.5, 20)
         print(found)
         assert found["requests"] > 100 and set(found["codes"]) >= {200, 201, 422}, found
         assert found["after"] < found["before"] + 30 and found["files"]["after"] <= found["files"]["before"] + 10, found

@@ -17,6 +17,6 @@ if __name__ == "__main__":
     if not os.path.exists(program) or subprocess.run([tool, "serve", "--port", "70000"], capture_output=True).returncode == 1:
         print("this build has no server, or no tests")
         sys.exit(77)
-    wrong = soak.run(tool, program, 60)
+    wrong = soak.run(tool, program, 60)["wrong"]
     print(*wrong, sep="\n")
     sys.exit(1 if wrong else 0)

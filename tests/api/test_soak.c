@@ -1,6 +1,7 @@
 /*
  * A long life in one process: models are trained, learn, are saved and loaded, and predict from 64 threads, round after round.
- * Predictions stay the same to the bit, and neither memory nor open files become more. BROAD_SOAK_SECONDS: how long (a moment).
+ * Predictions stay the same to the bit, and neither memory nor open files become more. BROAD_SOAK_SECONDS: how long (a moment);
+ * BROAD_SOAK_PAUSE: seconds between rounds (none).
  */
 #include "helper.h"
 
@@ -60,24 +61,37 @@ static void *predict_often(void *context)
     return NULL;
 }
 
-static void predict_from_all(const broad_predictor *predictor)
-{
-    static worker workers[THREADS_AT_ONCE];
+typedef struct crowd {
+    broad_predictor *predictor; /* its own; NULL: no thread predicts */
+    worker workers[THREADS_AT_ONCE];
     pthread_t threads[THREADS_AT_ONCE];
+} crowd;
+
+/* Takes the predictor over, and lets all threads predict by it. */
+static void crowd_start(crowd *c, broad_predictor *predictor)
+{
     size_t bytes = broad_predictor_scratch(predictor, ROWS);
     void *scratch = malloc(bytes);
-    workers[0] = (worker){.predictor = predictor, .rounds = 5};
-    assert_ok(broad_predictor_rows(workers[0].expected, predictor, x, ROWS, 0, scratch, bytes));
+    c->predictor = predictor;
+    c->workers[0] = (worker){.predictor = predictor, .rounds = 5};
+    assert_ok(broad_predictor_rows(c->workers[0].expected, predictor, x, ROWS, 0, scratch, bytes));
     free(scratch);
-    for (size_t i = 1; i < THREADS_AT_ONCE; i++) workers[i] = workers[0];
+    for (size_t i = 1; i < THREADS_AT_ONCE; i++) c->workers[i] = c->workers[0];
     for (size_t i = 0; i < THREADS_AT_ONCE; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, predict_often, &workers[i]), 0);
-    for (size_t i = 0; i < THREADS_AT_ONCE; i++) pthread_join(threads[i], NULL);
-    for (size_t i = 0; i < THREADS_AT_ONCE; i++) assert_false(workers[i].wrong);
+        assert_int_equal(pthread_create(&c->threads[i], NULL, predict_often, &c->workers[i]), 0);
 }
 
-/* Trained, taught further rows, saved, loaded, used. */
-static void one_round(const char *path, size_t round)
+static void crowd_end(crowd *c)
+{
+    if (!c->predictor) return;
+    for (size_t i = 0; i < THREADS_AT_ONCE; i++) pthread_join(c->threads[i], NULL);
+    for (size_t i = 0; i < THREADS_AT_ONCE; i++) assert_false(c->workers[i].wrong);
+    broad_predictor_free(c->predictor);
+    c->predictor = NULL;
+}
+
+/* Trained, taught further rows, saved and loaded, while all threads still predict by the model of the round before; then by this one. */
+static void one_round(crowd *c, const char *path, size_t round)
 {
     static const char *const kinds[] = {"brls", "bls", "bscrls", "rvfl", "scn"};
     broad_options o;
@@ -101,33 +115,43 @@ static void one_round(const char *path, size_t round)
     }
     assert_ok(broad_model_save(model, path, 0));
     assert_ok(broad_predictor_load(&predictor, path));
-    predict_from_all(predictor);
-    broad_predictor_free(predictor);
+    crowd_end(c);
+    crowd_start(c, predictor);
     broad_stats_free(stats);
     broad_model_free(model);
     broad_data_free(data);
     broad_data_free(more);
 }
 
+static double from_environment(const char *name, double otherwise)
+{
+    return getenv(name) ? strtod(getenv(name), NULL) : otherwise;
+}
+
 static void memory_and_files_stay_flat(void **state)
 {
     (void)state;
+    static crowd threads;
     char folder[HELPER_PATH], path[HELPER_PATH];
-    double seconds = getenv("BROAD_SOAK_SECONDS") ? strtod(getenv("BROAD_SOAK_SECONDS"), NULL) : 0.5;
-    size_t rounds = 0, files = 0, memory = 0;
+    double seconds = from_environment("BROAD_SOAK_SECONDS", 0.5), pause = from_environment("BROAD_SOAK_PAUSE", 0);
+    size_t rounds = 0, warm = 0, files = 0, memory = 0;
     problem_random r = {5};
     for (size_t i = 0; i < ROWS * INPUTS; i++) x[i] = problem_normal(&r);
     for (size_t i = 0; i < ROWS; i++) y[i] = sin(x[i * INPUTS] + x[i * INPUTS + 1]);
     temporary_folder(folder);
     join_path(path, folder, "m.broad");
     double began = broad__seconds();
-    for (; rounds < WARM_UP + LEAST_ROUNDS || broad__seconds() - began < seconds; rounds++) {
-        if (rounds == WARM_UP) {
+    for (; !warm || rounds < warm + LEAST_ROUNDS || broad__seconds() - began < seconds; rounds++) {
+        if (!warm && rounds >= WARM_UP && broad__seconds() - began >= seconds / 4) {
+            crowd_end(&threads);
+            warm = rounds;
             files = open_files();
             memory = memory_used();
         }
-        one_round(path, rounds);
+        one_round(&threads, path, rounds);
+        usleep((useconds_t)(1e6 * pause));
     }
+    crowd_end(&threads);
     size_t files_now = open_files(), memory_now = memory_used();
     print_message("%zu rounds, %d threads: %zu files open, then %zu; %.1f MB, then %.1f MB\n", rounds, THREADS_AT_ONCE,
                   files, files_now, (double)memory / 1e6, (double)memory_now / 1e6);

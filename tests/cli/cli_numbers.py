@@ -42,6 +42,8 @@ COLUMNS = {
     "copy": lambda r: r.gauss(0, 1),
     "mean": lambda r: r.gauss(0, 1),
 }
+# Seeds that have found something: weights so large that rounding decides what they leave.
+KEPT = [1378, 1448, 2733]
 EXTREMES = [LARGE, -LARGE, 1e300, -1e100, 1e30, 5e-324, -0.0, 0.0, 1e18]
 
 
@@ -133,12 +135,12 @@ def main():
     fitted, faults = 0, []
     with tempfile.TemporaryDirectory() as folder:
         faults += test_singular(folder)
-        for i in range(seed, seed + count):
+        for i in [*KEPT, *range(seed, seed + count)]:
             trial = Trial(folder, i)
             fitted += trial.run()
             faults += trial.faults
             for line in trial.faults: print(line, flush=True)
-    print("%d combinations, %d fitted, %d faults" % (count, fitted, len(faults)))
+    print("%d combinations, %d fitted, %d faults" % (count + len(KEPT), fitted, len(faults)))
     sys.exit(1 if faults or fitted < count // 3 else 0)
 
 

@@ -210,7 +210,7 @@ class Corrections(Pictures):
     def test_all_problems_at_once(self):
         photo = self.photos("field", "Dusty")[0]
         self.write("c.csv", "file,correction\n%s,Clen\nnone.jpg,Dusty\n%s,Dusty\n%s,Clean\n" % (photo, photo, photo))
-        err = self.fails(65, "c.csv: 3 problems; nothing was learned", "learn", "m.broad", "--corrections",
+        err = self.fails(65, "c.csv: 3 problems; nothing was learned (line 2: the model has no class 'Clen')", "learn", "m.broad", "--corrections",
                          "c.csv").err
         self.assertIn("c.csv:2: the model has no class 'Clen'; did you mean 'Clean'?", err)
         self.assertIn("c.csv:3: there is no photo 'none.jpg'; give the folder of the photos: broad learn MODEL FOLDER", err)

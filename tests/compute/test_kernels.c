@@ -4,6 +4,9 @@
  */
 #include "problem.h"
 
+#include <float.h>
+
+#include "base/vector.h"
 #include "compute/activation.h"
 #include "compute/cpu/kernels.h"
 
@@ -311,6 +314,15 @@ static void triangles(void **state)
         }
 }
 
+/* What predicts where nothing is fused: two functions, and the steps of the others. */
+static void check_exact(const operands *o, problem_random *r)
+{
+    const broad__kernels *exact = broad__kernels_named("exact");
+    check_nodes(exact, o, BROAD_ACTIVATION_IDENTITY, r);
+    check_apply(exact, o, -1.0, r);
+    check_apply(exact, o, 1.0, r);
+}
+
 static void check_all(const operands *o, problem_random *r)
 {
     for (size_t s = 0; s < SETS; s++) {
@@ -323,6 +335,7 @@ static void check_all(const operands *o, problem_random *r)
         check_gram(set, o, r);
         check_nodes_single(set, o, BROAD_ACTIVATION_TANH, r);
     }
+    check_exact(o, r);
 }
 
 /* Each of the sizes in each of the three places, the others at random. */
@@ -369,6 +382,37 @@ static void not_numbers(void **state)
     }
 }
 
+/* Any sign, exponent and digits; often few digits, or a neighbour of a power of two, so that sums are halfway between two numbers. */
+static double any_number(problem_random *r, int centre, int spread)
+{
+    double digits = 1 + problem_uniform(r), kind = problem_uniform(r);
+    if (kind < 0.1) return problem_uniform(r) < 0.5 ? 0.0 : -0.0;
+    if (kind < 0.4) digits = 1 + floor(8 * problem_uniform(r)) / 8;
+    else if (kind < 0.6) digits = 1 + floor(4 * problem_uniform(r)) * DBL_EPSILON;
+    int exponent = centre + (int)((problem_uniform(r) - 0.5) * 2 * spread);
+    return copysign(ldexp(digits, exponent), problem_uniform(r) - 0.5);
+}
+
+/* Steps that cancel, vanish, overflow or are halfway between two numbers, rounded once, as fma() does. */
+static void every_size_of_number(void **state)
+{
+    (void)state;
+    static const int centres[] = {0, 0, 0, 0, 0, 0, 0, -500, 480, -430},
+                     spreads[] = {1, 3, 30, 60, 120, 500, 1074, 25, 25, 8};
+    enum { RANGES = sizeof spreads / sizeof spreads[0] };
+    size_t rounds = HELPER_SANITIZED ? 3 * RANGES : 30 * RANGES;
+    problem_random r = {16};
+    for (size_t round = 0; round < rounds; round++) {
+        int centre = centres[round % RANGES], spread = spreads[round % RANGES];
+        operands o = operands_of(6, 1 + round % 3, 11, round % 2, &r);
+        for (size_t i = 0; i < o.n * (o.p + o.pad); i++) o.k[i] = any_number(&r, centre, spread);
+        for (size_t i = 0; i < o.p * (o.c + o.pad); i++) o.w[i] = any_number(&r, centre, spread);
+        for (size_t i = 0; i < o.c; i++) o.bias[i] = any_number(&r, 2 * centre, spread);
+        check_exact(&o, &r);
+        operands_free(&o);
+    }
+}
+
 static void sets(void **state)
 {
     (void)state;
@@ -378,6 +422,8 @@ static void sets(void **state)
     assert_ptr_equal(broad__kernels_named(broad__kernels_used()->name), broad__kernels_used());
     const char *wanted = getenv("BROAD_KERNELS");
     if (wanted && broad__kernels_named(wanted)) assert_string_equal(broad__kernels_used()->name, wanted);
+    int computed = strcmp(broad__kernels_predicting()->name, "exact") == 0;
+    assert_int_equal(computed, strcmp(broad__kernels_used()->name, "plain") == 0 && !broad__fused());
     for (size_t s = 0; s < SETS; s++)
         print_message("%s: %s\n", names[s], broad__kernels_named(names[s]) ? "held" : "-");
 }
@@ -385,8 +431,13 @@ static void sets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sets),        cmocka_unit_test(shapes),   cmocka_unit_test(shapes_of_layers),
-        cmocka_unit_test(not_numbers), cmocka_unit_test(products), cmocka_unit_test(triangles),
+        cmocka_unit_test(sets),
+        cmocka_unit_test(shapes),
+        cmocka_unit_test(shapes_of_layers),
+        cmocka_unit_test(not_numbers),
+        cmocka_unit_test(products),
+        cmocka_unit_test(triangles),
+        cmocka_unit_test(every_size_of_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,13 @@
-/* HEIC, WebP and TIFF, made here by the encoders of the libraries that read them; a build without a library skips it. */
+/* HEIC, WebP and TIFF, made here by the encoders of the libraries that read them; a build without a library skips it. Pictures of every
+ * shape up to a bound, in all formats but HEIC, whose encoder takes none so small. */
 #include "photo_folder.h"
 
+#include "base/memory.h"
 #include "image/codec/decode.h"
 #include "image/codec/decode_heif.h"
 #include "image/codec/decode_tiff.h"
 #include "image/codec/decode_webp.h"
+#include "image/codec/write.h"
 
 #if BROAD_WITH_HEIF
 #include <libheif/heif.h>
@@ -234,13 +237,74 @@ static void heic(void **state)
 #endif
 }
 
+enum { SIDE_MOST = 20 };
+
+/* Whole, with the pixels that were written, and at every smaller size with the proportions kept. */
+static void check_shape(const bytes *file, const broad__image *picture, double tolerance)
+{
+    broad__decode_options options;
+    broad__image have = {0};
+    broad__decode_facts facts;
+    size_t longer = picture->width > picture->height ? picture->width : picture->height;
+    broad__decode_options_init(&options);
+    assert_ok(broad__decode(&have, &facts, file->at, file->count, &options));
+    assert_int_equal(facts.width, picture->width);
+    assert_int_equal(facts.height, picture->height);
+    assert_true(mean_difference(&have, picture) <= tolerance);
+    broad__image_free(&have);
+    for (options.side = 1; options.side < longer; options.side += 1 + longer / 4) {
+        assert_ok(broad__decode(&have, NULL, file->at, file->count, &options));
+        assert_int_equal(have.width > have.height ? have.width : have.height, options.side);
+        assert_true(have.width >= 1 && have.height >= 1);
+        broad__image_free(&have);
+    }
+}
+
+static void check_written(int (*write)(void **, size_t *, const broad__image *), const broad__image *picture,
+                          double tolerance)
+{
+    void *out = NULL;
+    bytes file = {0};
+    assert_ok(write(&out, &file.count, picture));
+    file.at = out;
+    check_shape(&file, picture, tolerance);
+    broad__free(out);
+}
+
+static int write_jpeg(void **out, size_t *out_bytes, const broad__image *image)
+{
+    return broad__write_jpeg(out, out_bytes, image, 100);
+}
+
+static void every_shape(void **state)
+{
+    (void)state;
+    for (size_t width = 1; width <= SIDE_MOST; width++)
+        for (size_t height = 1; height <= SIDE_MOST; height++) {
+            broad__image picture;
+            draw_waves(&picture, (unsigned)(width * SIDE_MOST + height), width, height);
+            check_written(broad__write_png, &picture, 0);
+            check_written(write_jpeg, &picture, 30); /* colours are kept at half the size */
+#if BROAD_WITH_WEBP
+            bytes packed = {0};
+            packed.count = WebPEncodeLosslessRGB(picture.pixels, (int)width, (int)height, 3 * (int)width, &packed.at);
+            check_shape(&packed, &picture, 0);
+            WebPFree(packed.at);
+#endif
+#if BROAD_WITH_TIFF
+            bytes plain = tiff_file(&picture, 1, 0, (width + height) % 2 ? COMPRESSION_NONE : COMPRESSION_LZW);
+            check_shape(&plain, &picture, 0);
+            free(plain.at);
+#endif
+            broad__image_free(&picture);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(webp),
-        cmocka_unit_test(tiff),
-        cmocka_unit_test(tiff_bomb),
-        cmocka_unit_test(heic),
+        cmocka_unit_test(webp), cmocka_unit_test(tiff),        cmocka_unit_test(tiff_bomb),
+        cmocka_unit_test(heic), cmocka_unit_test(every_shape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,9 @@ const broad__kernels *broad__kernels_named(const char *name)
     if (strcmp(name, broad__kernels_avx512.name) == 0) return has_avx512() ? &broad__kernels_avx512 : NULL;
     if (strcmp(name, broad__kernels_avx2.name) == 0) return has_avx2() ? &broad__kernels_avx2 : NULL;
 #endif
+#if !defined(__wasm__)
+    if (strcmp(name, broad__kernels_exact.name) == 0) return &broad__kernels_exact;
+#endif
     return strcmp(name, broad__kernels_plain.name) == 0 ? &broad__kernels_plain : NULL;
 }
 
@@ -31,4 +34,12 @@ const broad__kernels *broad__kernels_used(void)
     if (vector == BROAD__VECTOR_AVX2) return &broad__kernels_avx2;
 #endif
     return &broad__kernels_plain;
+}
+
+const broad__kernels *broad__kernels_predicting(void)
+{
+#if !defined(__wasm__)
+    if (!broad__fused()) return &broad__kernels_exact;
+#endif
+    return broad__kernels_used();
 }

@@ -10,7 +10,8 @@
  * weights rounded first.
  *
  * The set "plain" fuses where the target always can (aarch64). On x86-64 it is for processors without FMA: the same order,
- * but each product is rounded, so the last bits differ from those of the other sets.
+ * but each product is rounded, so the last bits differ from those of the other sets. Training uses it there; prediction, which
+ * gives the same bits everywhere, uses "exact": `nodes` and `apply` alone, with fused steps that are computed, not had.
  *
  * So do `product`, over the steps, and `substitute` and `factor`, which end with a division or a root. `symmetric` alone adds
  * up in eight sums, by every set alike.
@@ -67,11 +68,14 @@ typedef struct broad__kernels {
 extern const broad__kernels_single broad__kernels_single_plain, broad__kernels_single_avx2,
     broad__kernels_single_avx512;
 
-extern const broad__kernels broad__kernels_plain, broad__kernels_avx2, broad__kernels_avx512;
+extern const broad__kernels broad__kernels_plain, broad__kernels_exact, broad__kernels_avx2, broad__kernels_avx512;
 
-/* The set of that name, "avx512", "avx2" or "plain"; NULL where this processor cannot run it. */
+/* The set of that name, "avx512", "avx2", "exact" or "plain"; NULL where this processor cannot run it. */
 const broad__kernels *broad__kernels_named(const char *name);
 /* The set in use, by broad__vector_best(): the best that runs here, or what BROAD_KERNELS in the environment names. */
 const broad__kernels *broad__kernels_used(void);
+/* The set that models predict by: the same, or "exact" where it does not fuse. In WebAssembly, where that would be most of the
+ * time, it does not. */
+const broad__kernels *broad__kernels_predicting(void);
 
 #endif

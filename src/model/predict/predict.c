@@ -75,7 +75,7 @@ void broad__network_layers(double *out, const broad__network *network, const dou
                            double *scratch, const broad__layer_watch *watch)
 {
     double *z = scratch + (network->direct ? 0 : rows * network->scaling.columns), *h = z + rows * network->features;
-    row_block b = {network, broad__kernels_used(), rows, scratch, z, h};
+    row_block b = {network, broad__kernels_predicting(), rows, scratch, z, h};
     memset(out, 0, rows * network->outputs * sizeof *out);
     if (network->run_count) feature_nodes(&b, x, stride);
     for (size_t i = 0; i < network->run_count; i++) {

@@ -1,5 +1,6 @@
 #include "model/train/output_weights.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -191,9 +192,9 @@ static int keep_beside(broad_trainer *t)
     return BROAD_OK;
 }
 
-/* Parts of the first norm, and of the mean square of a column: what rounding may do to a norm, and the ridge parameter under which
- * equations that have no single solution are told apart from others by rounding alone. */
-static const double NORM_ROUNDING = 1e-8, LAMBDA_LEAST = 1e-9;
+/* What rounding may do to a norm, as parts of itself and of the first norm; and the ridge parameter, as a part of the mean square of a
+ * column, under which equations that have no single solution are told apart from others by rounding alone. */
+static const double NORM_ROUNDING = 1e-8, NORM_FLOOR = 1e-11, LAMBDA_LEAST = 1e-9;
 
 static int fail_singular(double lambda, double found, double expected)
 {
@@ -205,17 +206,50 @@ static int fail_singular(double lambda, double found, double expected)
         lambda, found, expected);
 }
 
+static int fail_rounding(double lambda, double largest)
+{
+    return broad__fail(
+        BROAD_FAILED,
+        "the ridge parameter %g is too small for these rows: the nodes depend on each other, and the weights that were "
+        "solved for are so large, up to %g, that rounding decides what they leave; give a larger value (option "
+        "lambda), "
+        "such as 1e-6, or auto",
+        lambda, largest);
+}
+
+/* Large weights that cancel: what they leave depends on the order in which products are added, by as much as a last digit of
+ * each product of a weight with a column of mean square. */
+static int check_size(const broad_trainer *t, double allowed)
+{
+    const broad_model *model = t->model;
+    double square = 0, largest = 0;
+    for (size_t c = 0; c < model->outputs; c++) {
+        double sum = 0;
+        for (size_t j = 0; j < model->layer_count; j++)
+            for (size_t i = 0; i < model->layers[j].width; i++) {
+                double weight = fabs(model->layers[j].output[i * model->outputs + c]);
+                sum += weight;
+                largest = fmax(largest, weight);
+            }
+        square += sum * sum;
+    }
+    double rounding = DBL_EPSILON * sqrt(square * t->qr.size / (double)t->qr.columns);
+    return rounding > allowed ? fail_rounding(t->qr.lambda, largest) : BROAD_OK;
+}
+
 /* Where lambda is next to nothing, what the weights leave is computed from the rows themselves. */
 static int check_stepwise(broad_trainer *t)
 {
     broad_model *model = t->model;
     broad__residual *residual = &t->train.residual;
     double expected = model->layers[model->layer_count - 1].certificate.norm_after;
+    double allowed = NORM_ROUNDING * expected + NORM_FLOOR * model->first_norm;
     if (t->qr.lambda * (double)t->qr.columns > LAMBDA_LEAST * t->qr.size) return BROAD_OK;
-    int status = broad__rowset_restart(&t->train);
+    int status = check_size(t, allowed);
+    if (status == BROAD_OK) status = broad__rowset_restart(&t->train);
     for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++) status = broad__rowset_follow(&t->train, j);
     if (status) return status;
-    if (fabs(residual->norm - expected) <= NORM_ROUNDING * model->first_norm) return BROAD_OK;
+    if (fabs(residual->norm - expected) <= allowed) return BROAD_OK;
     return fail_singular(t->qr.lambda, residual->norm, expected);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mixed load on `broad serve` for a time: does it grow?
 
-usage: soak.py PATH_OF_BROAD [--minutes 60] [--photos 1000] [--rate 20] [-o FILE.json]
+usage: load.py PATH_OF_BROAD [--minutes 60] [--photos 1000] [--rate 20] [-o FILE.json]
 
 A project of drawn photos; two pages listen to events, and a client asks for all that pages and programs ask for: lists, pictures, heat maps,
 reviews, undo, new photos, photos that cannot be read, verdicts, exports, learning steps, doubts, connections that break off. Every ten
@@ -67,9 +67,11 @@ class Page(threading.Thread):
 
 
 class Client:
-    def __init__(self, server, photos, drawn):
-        self.server, self.photos, self.drawn = server, photos, drawn
-        self.rng, self.codes, self.sent = random.Random(3), {}, 0
+    """fresh: how many different photos of each drawn one it may add; the project then grows no further."""
+
+    def __init__(self, server, photos, drawn, seed=3, fresh=2**64):
+        self.server, self.photos, self.drawn, self.fresh = server, photos, drawn, fresh
+        self.rng, self.codes, self.sent = random.Random(seed), {}, 0
 
     def ask(self, method, path, body=None):
         link = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=120)
@@ -99,7 +101,7 @@ class Client:
             (14, lambda: self.ask("POST", "review", {"photos": [number], "label": rng.choice(("Clean", "Dusty"))})),
             (3, lambda: self.ask("POST", "review", {"photos": [number, number % self.photos + 1], "agree": True})),
             (3, lambda: self.ask("POST", "undo", {})),
-            (2, lambda: self.ask("POST", "photos?name=new.jpg", photo + os.urandom(8))),
+            (2, lambda: self.ask("POST", "photos?name=new.jpg", photo + b"%d" % rng.randrange(self.fresh))),
             (2, lambda: self.ask("POST", "photos?name=known.jpg", photo)),
             (1, lambda: self.ask("POST", "photos?name=bad.jpg", b"\xff\xd8\xff\xe0 no photo %d" % rng.randint(1, 20))),
             (3, lambda: self.ask("POST", "judge", photo)),
