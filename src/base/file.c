@@ -83,7 +83,7 @@ int broad__file_read(void **out, size_t *out_bytes, const char *path, size_t lim
         goto cleanup;
     }
     wanted = (size_t)size;
-    bytes = broad__alloc(wanted + 1); /* one more byte shows whether it is growing */
+    bytes = broad__alloc_unset(wanted + 1, 1); /* one more byte shows whether it is growing */
     status = bytes ? read_fully(bytes, &got, fd, path, wanted + 1) : BROAD_NO_MEMORY;
     if (!status && got != wanted) status = broad__fail(BROAD_IO, "%s: changed while it was read; try again", path);
     if (status) goto cleanup;
@@ -106,6 +106,25 @@ int broad__file_read_start(void *out, size_t *out_bytes, const char *path, size_
     close(fd);
     return status;
 }
+
+int broad__reading_open(broad__reading *out, const char *path)
+{
+    off_t size = 0;
+    int status = open_regular(&out->fd, &size, path);
+    out->path = path;
+    out->bytes = (size_t)size;
+    return status;
+}
+
+int broad__reading_take(const broad__reading *reading, void *to, size_t count)
+{
+    size_t got = 0;
+    int status = read_fully(to, &got, reading->fd, reading->path, count);
+    if (status || got == count) return status;
+    return broad__fail(BROAD_IO, "%s: changed while it was read; try again", reading->path);
+}
+
+void broad__reading_close(broad__reading *reading) { close(reading->fd); }
 
 int broad__file_map(broad__mapping *out, const char *path)
 {

@@ -13,6 +13,18 @@ int broad__file_read(void **out, size_t *out_bytes, const char *path, size_t lim
 /* Reads the first bytes of a regular file, `room` at most, into `out`. */
 int broad__file_read_start(void *out, size_t *out_bytes, const char *path, size_t room);
 
+/* A regular file that is read piece by piece: all pieces are of one file, even if it is replaced meanwhile. */
+typedef struct broad__reading {
+    int fd;
+    const char *path; /* the caller's */
+    size_t bytes;     /* that it had when it was opened */
+} broad__reading;
+
+int broad__reading_open(broad__reading *out, const char *path);
+/* The next `count` bytes. BROAD_IO: so many are no longer there. */
+int broad__reading_take(const broad__reading *reading, void *to, size_t count);
+void broad__reading_close(broad__reading *reading);
+
 /* A whole regular file as bytes that are never written to: mapped, so that processes share its pages, or read where the file
  * system cannot do that. The file must not be changed in its place meanwhile; replacing it is safe. */
 typedef struct broad__mapping {

@@ -6,7 +6,10 @@
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/vector.h"
 #include "broad/broad.h"
+
+#define INLINE static inline __attribute__((always_inline))
 
 enum {
     DARK = 48,
@@ -23,8 +26,8 @@ typedef struct differences {
 } differences;
 
 /* Of `count` pairs of neighbours, side by side, and of the ends of the windows around them. */
-static void add_differences(differences *sums, const unsigned char *here, const unsigned char *next,
-                            const unsigned char *behind, const unsigned char *ahead, size_t count)
+INLINE void differences_loop(differences *sums, const unsigned char *here, const unsigned char *next,
+                             const unsigned char *behind, const unsigned char *ahead, size_t count)
 {
     enum { STRETCH = 1 << 16 }; /* whose sums fit in 32 bits */
     for (size_t first = 0; first < count; first += STRETCH) {
@@ -38,6 +41,27 @@ static void add_differences(differences *sums, const unsigned char *here, const 
         sums->all += all;
         sums->lost += lost;
     }
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void differences_avx2(differences *sums, const unsigned char *here,
+                                                             const unsigned char *next, const unsigned char *behind,
+                                                             const unsigned char *ahead, size_t count)
+{
+    differences_loop(sums, here, next, behind, ahead, count);
+}
+#endif
+
+static void add_differences(differences *sums, const unsigned char *here, const unsigned char *next,
+                            const unsigned char *behind, const unsigned char *ahead, size_t count)
+{
+#if defined(__x86_64__)
+    if (broad__vector_best() != BROAD__VECTOR_PLAIN) {
+        differences_avx2(sums, here, next, behind, ahead, count);
+        return;
+    }
+#endif
+    differences_loop(sums, here, next, behind, ahead, count);
 }
 
 static double blur_of(differences sums) { return sums.all > 0 ? 1 - (double)sums.lost / (double)sums.all : 1; }

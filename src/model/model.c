@@ -1,5 +1,6 @@
 #include "model/model.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -40,10 +41,32 @@ static void names_free(char **names, size_t count)
     broad__free(names);
 }
 
+int broad__borrowed_has(const broad__borrowed *borrowed, const void *address)
+{
+    uintptr_t begin = (uintptr_t)borrowed->bytes, at = (uintptr_t)address;
+    return at >= begin && at - begin < borrowed->count;
+}
+
+static void leave_in_data(double **numbers, const broad__borrowed *data)
+{
+    if (broad__borrowed_has(data, *numbers)) *numbers = NULL;
+}
+
+/* What lies in the data of its file goes with them. */
+static void free_data(broad_model *model)
+{
+    const broad__borrowed *data = &model->data;
+    for (size_t i = 0; model->groups && i < model->group_count; i++) leave_in_data(&model->groups[i].weight, data);
+    for (size_t i = 0; model->layers && i < model->layer_count; i++) leave_in_data(&model->layers[i].weight, data);
+    leave_in_data(&model->projection.axes, data);
+    broad__free((void *)(uintptr_t)data->bytes);
+}
+
 /* A half-built model may have counts without their arrays. */
 void broad_model_free(broad_model *model)
 {
     if (!model) return;
+    free_data(model);
     for (size_t i = 0; model->groups && i < model->group_count; i++) broad__group_clear(&model->groups[i]);
     for (size_t i = 0; model->layers && i < model->layer_count; i++) broad__layer_clear(&model->layers[i]);
     broad__free(model->groups);
@@ -168,6 +191,7 @@ int broad__model_copy(broad_model **out, const broad_model *model)
     broad_model *copy = broad__alloc(sizeof *copy);
     if (!copy) return BROAD_NO_MEMORY;
     *copy = *model;
+    copy->data = (broad__borrowed){0};
     copy_texts(&copy->input_names, model->input_names, model->inputs, &failed);
     copy_texts(&copy->output_names, model->output_names, model->outputs, &failed);
     copy_text(&copy->target_name, model->target_name, &failed);

@@ -42,6 +42,14 @@ typedef enum broad__style {
 #define BROAD__STYLES "mix|dense|difference|sparse"
 enum { BROAD__STYLE_COUNT = 4 };
 
+/* Memory in which numbers may lie that are used where they are. */
+typedef struct broad__borrowed {
+    const void *bytes;
+    size_t count;
+} broad__borrowed;
+
+int broad__borrowed_has(const broad__borrowed *borrowed, const void *address);
+
 /* One group of feature nodes. */
 typedef struct broad__group {
     broad__weight_source source;
@@ -173,6 +181,9 @@ struct broad_model {
     size_t layer_count;
     broad__layer *layers;
     size_t layer_capacity; /* layers that fit into the array; less than layer_count: just these */
+    /* Owned: the data of the file that it was loaded from. The weights of groups and layers and the axes of the projection may
+     * lie there. */
+    broad__borrowed data;
     broad__joint_record joint;
     broad__estimate estimate;
 };

@@ -30,6 +30,8 @@ enum {
     MESSAGE_TEXT = 64
 };
 
+_Static_assert(LENGTH_BYTES + DATA_DIGITS <= BROAD__CONTAINER_START, "the start of a file has what is at fixed places");
+
 static const char zeros[DIGITS + 1] = "00000000000000000000000000000000";
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
@@ -296,22 +298,43 @@ static int entries_check(const broad__container *container)
                        container->data_bytes, next);
 }
 
-int broad__container_open(broad__container *out, const void *bytes, size_t count)
+int broad__container_header_bytes(size_t *out, const void *start, size_t start_bytes, size_t count)
 {
-    const unsigned char *header = (const unsigned char *)bytes + LENGTH_BYTES;
     size_t header_bytes = 0;
-    broad__container made = {0};
-    int status = broad__container_check_start(bytes, count);
-    if (!status) status = header_locate(&header_bytes, bytes, count);
-    if (!status) status = header_check(header, header_bytes);
-    if (!status) status = broad__json_parse(&made.header, header, header_bytes, "the header");
-    if (status) return status;
+    int status = broad__container_check_start(start, start_bytes);
+    if (!status) status = header_locate(&header_bytes, start, count);
+    if (!status) *out = LENGTH_BYTES + header_bytes;
+    return status;
+}
 
-    made.data = header + header_bytes;
-    made.data_bytes = count - LENGTH_BYTES - header_bytes;
+int broad__container_open_header(broad__container *out, const void *bytes, size_t count)
+{
+    size_t before = 0;
+    broad__container made = {.text = (const unsigned char *)bytes + LENGTH_BYTES};
+    int status = broad__container_header_bytes(&before, bytes, count, count);
+    if (!status) status = header_check(made.text, before - LENGTH_BYTES);
+    if (!status) status = broad__json_parse(&made.header, made.text, before - LENGTH_BYTES, "the header");
+    if (status) return status;
+    made.data_bytes = count - before;
     status = metadata_read(&made);
     if (!status) status = entries_check(&made);
-    if (!status) status = data_check(header, made.data, made.data_bytes);
+    if (status) broad__container_close(&made);
+    else *out = made;
+    return status;
+}
+
+int broad__container_take_data(broad__container *container, const void *data)
+{
+    container->data = data;
+    return data_check(container->text, data, container->data_bytes);
+}
+
+int broad__container_open(broad__container *out, const void *bytes, size_t count)
+{
+    broad__container made;
+    int status = broad__container_open_header(&made, bytes, count);
+    if (status) return status;
+    status = broad__container_take_data(&made, (const unsigned char *)bytes + count - made.data_bytes);
     if (status) broad__container_close(&made);
     else *out = made;
     return status;
@@ -362,7 +385,7 @@ static int values_copy(double **out, const unsigned char *bytes, size_t count)
 
 /* The file's shape has been held against the bytes that are there, so a shape equal to it is safe to allocate. */
 static int tensor_read(const broad__container *container, const broad__tensor *tensor, const json_t *object,
-                       int in_place)
+                       broad__in_place in_place)
 {
     entry have;
     int status = entry_read(&have, object, tensor->name);
@@ -375,12 +398,14 @@ static int tensor_read(const broad__container *container, const broad__tensor *t
     }
     size_t count = (have.end - have.begin) / sizeof(double);
     const unsigned char *bytes = container->data + have.begin;
-    if (in_place && usable_in_place(bytes)) memcpy(tensor->values, &bytes, sizeof bytes);
+    int stays = in_place == BROAD__IN_PLACE_ALL || (in_place == BROAD__IN_PLACE_LARGE && tensor->large);
+    if (stays && usable_in_place(bytes)) memcpy(tensor->values, &bytes, sizeof bytes);
     else status = values_copy(tensor->values, bytes, count);
     return status ? status : check_finite(tensor, count);
 }
 
-static int tensors_read(const broad__container *container, const broad__tensor *tensors, size_t count, int in_place)
+int broad__container_read(const broad__container *container, const broad__tensor *tensors, size_t count,
+                          broad__in_place in_place)
 {
     size_t i = 0;
     const char *name;
@@ -400,14 +425,4 @@ static int tensors_read(const broad__container *container, const broad__tensor *
     }
     if (i == count) return BROAD_OK;
     return broad__fail(BROAD_BAD_MODEL, "tensor %s is missing", tensors[i].name);
-}
-
-int broad__container_read(const broad__container *container, const broad__tensor *tensors, size_t count)
-{
-    return tensors_read(container, tensors, count, 0);
-}
-
-int broad__container_view(const broad__container *container, const broad__tensor *tensors, size_t count)
-{
-    return tensors_read(container, tensors, count, 1);
 }

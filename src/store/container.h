@@ -19,6 +19,7 @@ typedef struct broad__tensor {
     size_t dims; /* 1 or 2 */
     size_t shape[2];
     double **values;
+    int large; /* worth being used in place */
 } broad__tensor;
 
 /* The file's bytes, freed with broad__free(). */
@@ -28,6 +29,7 @@ int broad__container_encode(void **out, size_t *out_bytes, const char *weights, 
 /* An open container: its sizes, offsets and checksums hold. Points into the bytes it was opened from. */
 typedef struct broad__container {
     json_t *header;
+    const unsigned char *text; /* of the header */
     const unsigned char *data;
     size_t data_bytes;
     const char *weights, *model; /* metadata texts of the same names */
@@ -36,13 +38,19 @@ typedef struct broad__container {
 /* Whether these first bytes of a file can be those of a model that this version reads. */
 int broad__container_check_start(const void *bytes, size_t count);
 int broad__container_open(broad__container *out, const void *bytes, size_t count);
+/* The same in two steps, so that the sizes are known to agree before the data are read. First the bytes before the data, of a
+ * file of `count` bytes, which outlive the second step; how many these are, the start tells. */
+int broad__container_header_bytes(size_t *out, const void *start, size_t start_bytes, size_t count);
+int broad__container_open_header(broad__container *out, const void *bytes, size_t count);
+int broad__container_take_data(broad__container *container, const void *data);
 void broad__container_close(broad__container *container);
 
-/* Reads exactly these tensors, in this order; every *values is allocated here. Refuses others, other shapes, and values
- * that are not finite. */
-int broad__container_read(const broad__container *container, const broad__tensor *tensors, size_t count);
-/* The same, but *values points into the container's bytes where these are doubles as this machine has them; then it must not be
- * written to or freed. */
-int broad__container_view(const broad__container *container, const broad__tensor *tensors, size_t count);
+/* Which tensors are to lie in the container's bytes, where these are doubles as this machine has them: they must not be written
+ * to or freed. All others are allocated. */
+typedef enum broad__in_place { BROAD__IN_PLACE_NONE, BROAD__IN_PLACE_LARGE, BROAD__IN_PLACE_ALL } broad__in_place;
+
+/* Reads exactly these tensors, in this order. Refuses others, other shapes, and values that are not finite. */
+int broad__container_read(const broad__container *container, const broad__tensor *tensors, size_t count,
+                          broad__in_place in_place);
 
 #endif

@@ -84,6 +84,9 @@ static int group_stored(const broad__group *group, extent has)
            (group->source == BROAD__WEIGHT_SOURCE_DRAWN && has.stored);
 }
 
+/* The last one, which may be most of the file. */
+static void mark_large(tensor_list *list) { list->tensors[list->count - 1].large = 1; }
+
 /* Every tensor in the order of the file. The values point into `model`. */
 static int tensors_list(tensor_list *out, broad_model *model, extent has)
 {
@@ -93,6 +96,7 @@ static int tensors_list(tensor_list *out, broad_model *model, extent has)
     if (model->photo.components) {
         add_matrix(&list, "photo.axes", broad__photo_inputs(&model->photo), model->photo.components,
                    &model->projection.axes);
+        mark_large(&list);
         add_vector(&list, "photo.shift", model->photo.components, &model->projection.shift);
     }
     if (model->projection.limit > 0) {
@@ -117,11 +121,13 @@ static int tensors_list(tensor_list *out, broad_model *model, extent has)
         broad__group *group = &model->groups[i];
         if (!group_stored(group, has)) continue;
         add_part(&list, "feature", i, "weight", broad__model_columns(model), group->nodes, &group->weight);
+        mark_large(&list);
         add_part(&list, "feature", i, "bias", group->nodes, 0, &group->bias);
     }
     for (size_t j = 0; j < model->layer_count; j++) {
         broad__layer *layer = &model->layers[j];
         if (has.stored) add_part(&list, "layer", j, "weight", layer->inputs, layer->nodes, &layer->weight);
+        if (has.stored) mark_large(&list);
         if (has.stored) add_part(&list, "layer", j, "bias", layer->nodes, 0, &layer->bias);
         add_part(&list, "layer", j, "output", layer->width, model->outputs, &layer->output);
         if (model->joint.present) add_part(&list, "layer", j, "joint", layer->width, model->outputs, &layer->joint);
@@ -317,9 +323,9 @@ static int check_weights_kind(const broad__container *container, const broad_mod
     return check_drawn_size(model, file_bytes);
 }
 
-/* *out_list: its tensors, for the caller to free, also after a failure. in_place: they may point into the container. */
+/* *out_list: its tensors, for the caller to free, also after a failure. */
 static int decode(tensor_list *out_list, broad_model *model, const broad__container *container, size_t file_bytes,
-                  int in_place)
+                  broad__in_place in_place)
 {
     extent has = {.stored = strcmp(container->weights, weights_stored) == 0};
     int status = broad__describe_read(model, &has.class_weights, container->model);
@@ -327,29 +333,11 @@ static int decode(tensor_list *out_list, broad_model *model, const broad__contai
     if (!status) status = broad__describe_check_kind(model, has.class_weights);
     if (!status) status = check_weights_kind(container, model, file_bytes);
     if (!status) status = tensors_list(out_list, model, has);
-    if (!status)
-        status = in_place ? broad__container_view(container, out_list->tensors, out_list->count)
-                          : broad__container_read(container, out_list->tensors, out_list->count);
+    if (!status) status = broad__container_read(container, out_list->tensors, out_list->count, in_place);
     if (!status) status = broad__estimate_check(model);
     if (!status) status = check_values(model);
     if (!status && !has.stored) status = draw_all(model);
     model->compact = !has.stored;
-    return status;
-}
-
-int broad__store_decode(broad_model **out, const void *bytes, size_t count)
-{
-    broad__container container = {0};
-    tensor_list list = {0};
-    *out = NULL;
-    int status = broad__container_open(&container, bytes, count);
-    if (status) return status;
-    broad_model *model = broad__model_new();
-    status = model ? decode(&list, model, &container, count, 0) : BROAD_NO_MEMORY;
-    broad__container_close(&container);
-    broad__free(list.tensors);
-    if (status) broad_model_free(model);
-    else *out = model;
     return status;
 }
 
@@ -358,6 +346,33 @@ static void let_go(const tensor_list *list, const broad__borrowed *kept)
 {
     for (size_t i = 0; i < list->count; i++)
         if (broad__borrowed_has(kept, *list->tensors[i].values)) *list->tensors[i].values = NULL;
+}
+
+/* A model of an open container. data: where weights may lie that are used in place, and which outlives the model. */
+static int decode_model(broad_model **out, const broad__container *container, size_t file_bytes,
+                        const broad__borrowed *data)
+{
+    tensor_list list = {0};
+    broad_model *model = broad__model_new();
+    int status = model
+                     ? decode(&list, model, container, file_bytes, data ? BROAD__IN_PLACE_LARGE : BROAD__IN_PLACE_NONE)
+                     : BROAD_NO_MEMORY;
+    if (status && data) let_go(&list, data);
+    broad__free(list.tensors);
+    if (status) broad_model_free(model);
+    else *out = model;
+    return status;
+}
+
+int broad__store_decode(broad_model **out, const void *bytes, size_t count)
+{
+    broad__container container = {0};
+    *out = NULL;
+    int status = broad__container_open(&container, bytes, count);
+    if (status) return status;
+    status = decode_model(out, &container, count, NULL);
+    broad__container_close(&container);
+    return status;
 }
 
 int broad__store_predictor(broad_predictor **out, const void *bytes, size_t count)
@@ -369,7 +384,7 @@ int broad__store_predictor(broad_predictor **out, const void *bytes, size_t coun
     int status = broad__container_open(&container, bytes, count);
     if (status) return status;
     broad_model *model = broad__model_new();
-    status = model ? decode(&list, model, &container, count, 1) : BROAD_NO_MEMORY;
+    status = model ? decode(&list, model, &container, count, BROAD__IN_PLACE_ALL) : BROAD_NO_MEMORY;
     if (!status) status = broad__predictor_make(out, model, &kept);
     broad__container_close(&container);
     let_go(&list, &kept);
@@ -406,16 +421,60 @@ static int check_start(const char *path)
     return status ? broad__fail_in(status, path) : BROAD_OK;
 }
 
+/* The bytes before the data. */
+static int read_header(void **out, const broad__reading *file)
+{
+    unsigned char start[BROAD__CONTAINER_START];
+    size_t have = file->bytes < sizeof start ? file->bytes : sizeof start, count = 0;
+    int status = broad__reading_take(file, start, have);
+    if (!status) status = broad__container_header_bytes(&count, start, have, file->bytes);
+    unsigned char *header = status ? NULL : broad__alloc_unset(count, 1);
+    if (!status && !header) status = BROAD_NO_MEMORY;
+    if (status) return status;
+    memcpy(header, start, have);
+    status = broad__reading_take(file, header + have, count - have);
+    if (status) broad__free(header);
+    else *out = header;
+    return status;
+}
+
+/* Data that the header describes to the byte, as a block. */
+static int read_data(broad__borrowed *out, broad__container *container, const broad__reading *file)
+{
+    void *data = broad__alloc_unset(container->data_bytes, 1);
+    int status = data ? broad__reading_take(file, data, container->data_bytes) : BROAD_NO_MEMORY;
+    if (!status) status = broad__container_take_data(container, data);
+    if (status) broad__free(data);
+    else *out = (broad__borrowed){data, container->data_bytes};
+    return status;
+}
+
+static int load(broad_model **out, const broad__reading *file)
+{
+    broad__container container = {0};
+    broad__borrowed data = {0};
+    void *header = NULL;
+    int status = read_header(&header, file);
+    if (!status) status = broad__container_open_header(&container, header, file->bytes);
+    if (!status) status = read_data(&data, &container, file);
+    if (!status) status = decode_model(out, &container, file->bytes, &data);
+    if (!status) (*out)->data = data;
+    else broad__free((void *)(uintptr_t)data.bytes);
+    broad__container_close(&container);
+    broad__free(header);
+    return status;
+}
+
+/* Read and not mapped: a mapped file that another program cuts short would end the process. */
 int broad__store_load(broad_model **out, const char *path)
 {
-    broad__mapping file = {0};
+    broad__reading file;
     *out = NULL;
-    int status = check_start(path);
-    if (!status) status = broad__file_map(&file, path);
+    int status = broad__reading_open(&file, path);
     if (status) return status;
-    status = broad__store_decode(out, file.bytes, file.count);
-    broad__file_unmap(&file);
-    return status ? broad__fail_in(status, path) : BROAD_OK;
+    status = load(out, &file);
+    broad__reading_close(&file);
+    return status && status != BROAD_IO ? broad__fail_in(status, path) : status; /* that one says so itself */
 }
 
 int broad__store_load_predictor(broad_predictor **out, const char *path)

@@ -17,11 +17,11 @@ static const char kind[] = "sums";
 static void list_tensors(broad__tensor out[TENSORS], broad_stats *stats)
 {
     size_t n = stats->nodes, c = stats->outputs;
-    out[0] = (broad__tensor){"gram", 2, {n, n}, &stats->gram};
-    out[1] = (broad__tensor){"gram.low", 2, {n, n}, &stats->gram_low};
-    out[2] = (broad__tensor){"cross", 2, {n, c}, &stats->cross};
-    out[3] = (broad__tensor){"cross.low", 2, {n, c}, &stats->cross_low};
-    out[4] = (broad__tensor){"square", 1, {2, 0}, &stats->square};
+    out[0] = (broad__tensor){"gram", 2, {n, n}, &stats->gram, 0};
+    out[1] = (broad__tensor){"gram.low", 2, {n, n}, &stats->gram_low, 0};
+    out[2] = (broad__tensor){"cross", 2, {n, c}, &stats->cross, 0};
+    out[3] = (broad__tensor){"cross.low", 2, {n, c}, &stats->cross_low, 0};
+    out[4] = (broad__tensor){"square", 1, {2, 0}, &stats->square, 0};
 }
 
 #define COUNT(name, member)                                                                                            \
@@ -89,7 +89,7 @@ static int decode(broad_stats *out, const void *bytes, size_t count, const broad
     status = read_description(out, &container);
     if (status == BROAD_OK) status = broad__stats_belong(out, model);
     list_tensors(tensors, out);
-    if (status == BROAD_OK) status = broad__container_read(&container, tensors, TENSORS);
+    if (status == BROAD_OK) status = broad__container_read(&container, tensors, TENSORS, BROAD__IN_PLACE_NONE);
     broad__container_close(&container);
     return status;
 }

@@ -1422,6 +1422,41 @@ static void test_save_and_load(void **state)
     broad_model_free(model);
 }
 
+/* Weights stay where the file was read to: neither the file nor its place is needed any more, and copies have their own. */
+static void test_loaded_without_its_file(void **state)
+{
+    (void)state;
+    char path[HELPER_PATH];
+    broad_model *model = sample_model(&small_form), *back = NULL, *copy = NULL;
+    join_path(path, folder, "model.broad");
+    assert_ok(broad_model_save(model, path, 0));
+    assert_ok(broad_model_load(&back, path));
+    assert_true(broad__borrowed_has(&back->data, back->layers[0].weight));
+    assert_true(broad__borrowed_has(&back->data, back->groups[0].weight));
+    assert_int_equal(truncate(path, 0), 0);
+    same_model(model, back);
+    assert_ok(broad__model_copy(&copy, back));
+    assert_null(copy->data.bytes);
+    broad_model_free(back);
+    same_model(model, copy);
+    broad_model_free(copy);
+    broad_model_free(model);
+}
+
+/* A file that goes on behind its weights is refused by its sizes, whatever it claims to be: a hole of a terabyte is not read. */
+static void test_load_of_a_hole(void **state)
+{
+    (void)state;
+    char path[HELPER_PATH];
+    broad_model *model = sample_model(&small_form), *back = NULL;
+    join_path(path, folder, "model.broad");
+    assert_ok(broad_model_save(model, path, 0));
+    assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+    assert_fails(broad_model_load(&back, path), BROAD_BAD_MODEL, "damaged or cut short");
+    assert_null(back);
+    broad_model_free(model);
+}
+
 static void test_load_refuses(void **state)
 {
     (void)state;
@@ -1597,6 +1632,8 @@ int main(void)
         cmocka_unit_test(test_other_seed_map),
         cmocka_unit_test_setup_teardown(test_every_allocation_fails, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_save_and_load, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(test_loaded_without_its_file, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(test_load_of_a_hole, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_load_refuses, make_folder, drop_folder),
         cmocka_unit_test(test_save_refuses),
         cmocka_unit_test(test_save_refuses_kinds),

@@ -23,7 +23,8 @@ typedef struct leaving {
     size_t *of;  /* their numbers */
     double *k;   /* rows x rows, then the eigenvectors as rows */
     double *values;
-    double *row; /* of K between a row that was left out and those */
+    double *row;       /* of K between a row that was left out and those */
+    double *explained; /* broad__likeness_explained() of each component */
 } leaving;
 
 static void leaving_clear(leaving *l)
@@ -32,6 +33,7 @@ static void leaving_clear(leaving *l)
     broad__free(l->k);
     broad__free(l->values);
     broad__free(l->row);
+    broad__free(l->explained);
 }
 
 static int leaving_alloc(leaving *out, size_t rows)
@@ -39,8 +41,9 @@ static int leaving_alloc(leaving *out, size_t rows)
     *out = (leaving){.of = broad__alloc_array(rows, sizeof *out->of),
                      .k = broad__alloc_doubles(rows, rows),
                      .values = broad__alloc_doubles(rows, 1),
-                     .row = broad__alloc_doubles(rows, 1)};
-    return out->of && out->k && out->values && out->row ? BROAD_OK : BROAD_NO_MEMORY;
+                     .row = broad__alloc_doubles(rows, 1),
+                     .explained = broad__alloc_doubles(rows, 1)};
+    return out->of && out->k && out->values && out->row && out->explained ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
 /* The groups take turns, in the order in which they appear. Returns how many there are. */
@@ -55,7 +58,7 @@ static size_t deal(size_t *parts, const size_t *groups, size_t rows)
     return count;
 }
 
-static int leave_out(leaving *l, const double *k, const size_t *parts, size_t rows, size_t part,
+static int leave_out(leaving *l, const double *k, const size_t *parts, size_t rows, size_t part, size_t components,
                      const broad__device *device)
 {
     l->rows = 0;
@@ -63,7 +66,10 @@ static int leave_out(leaving *l, const double *k, const size_t *parts, size_t ro
         if (parts[i] != part) l->of[l->rows++] = i;
     for (size_t i = 0; i < l->rows; i++)
         for (size_t j = 0; j < l->rows; j++) l->k[i * l->rows + j] = k[l->of[i] * rows + l->of[j]];
-    return device->eigen(l->k, l->values, l->rows);
+    int status = device->eigen(l->k, l->values, l->rows);
+    for (size_t c = 0; status == BROAD_OK && c < components && c < l->rows; c++)
+        l->explained[c] = broad__likeness_explained(l->values, l->rows, c);
+    return status;
 }
 
 /* v of a row that was left out. */
@@ -76,7 +82,7 @@ static double unexplained(const leaving *l, const double *k, size_t rows, size_t
         double value = l->values[l->rows - 1 - c], product = 0;
         if (!(value > NOTHING * first)) break;
         for (size_t i = 0; i < l->rows; i++) product += vector[i] * l->row[i];
-        left -= product * product / value * broad__likeness_explained(l->values, l->rows, c);
+        left -= product * product / value * l->explained[c];
     }
     return left > 0 ? left : 0;
 }
@@ -105,7 +111,7 @@ int broad__likeness_limit(double *out, const double *k, const size_t *groups, si
     *out = 0;
     if (status < 0 || deal(parts, groups, rows) < GROUPS_MIN) goto cleanup;
     for (size_t part = 0; status == BROAD_OK && part < PARTS; part++) {
-        status = leave_out(&l, k, parts, rows, part, device);
+        status = leave_out(&l, k, parts, rows, part, components + 1, device);
         for (size_t i = 0; status == BROAD_OK && i < rows; i++)
             if (parts[i] == part) v[i] = unexplained(&l, k, rows, i, components * l.rows / rows + 1);
     }

@@ -9,7 +9,7 @@
 #include "data/transform/likeness.h"
 #include "data/transform/scale.h"
 
-enum { ROWS_MAX = 1000, COMPONENTS_MIN = 16, COMPONENTS_MAX = 192, ROWS_FOR_EACH = 3 };
+enum { ROWS_MAX = 1000, COMPONENTS_MIN = 16, COMPONENTS_MAX = 192, ROWS_FOR_EACH = 3, STRIP = 128 };
 static const double NOTHING = 1e-10; /* variance of a component, as a part of the first one's */
 
 size_t broad__projection_components(size_t rows)
@@ -125,12 +125,24 @@ static void make_distance(broad__projection *out, const fitting *f, size_t compo
     memcpy(out->factor, f->factor, f->inputs * sizeof(double));
 }
 
+/* K = ZZ', strip by strip up to its diagonal; the rest is the same numbers. */
+static void multiply(const fitting *f, const broad__device *device)
+{
+    size_t n = f->rows, p = f->inputs;
+    for (size_t first = 0; first < n; first += STRIP) {
+        size_t count = n - first < STRIP ? n - first : STRIP;
+        device->outer(f->k + first * n, n, f->z + first * p, p, count, f->z, p, first + count, p);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i / STRIP * STRIP + STRIP; j < n; j++) f->k[i * n + j] = f->k[j * n + i];
+}
+
 static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f, const broad__device *device)
 {
     double limit = 0;
     int status = standardise(f, spec);
     if (status < 0) return status;
-    device->outer(f->k, f->rows, f->z, f->inputs, f->rows, f->z, f->inputs, f->rows, f->inputs);
+    multiply(f, device);
     if (f->measured) status = broad__likeness_limit(&limit, f->k, f->groups, f->rows, spec->components, device);
     if (status == BROAD_OK) status = device->eigen(f->k, f->values, f->rows);
     if (status < 0) return status;

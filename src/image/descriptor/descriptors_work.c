@@ -70,16 +70,43 @@ static void fill_planes(broad__descriptor_work *work, const broad__image *image)
     planes_loop(light, haze, image->pixels, count);
 }
 
+/* Pairs of rows are added before pairs of columns, which lie three bytes apart. sums: a row of the picture. */
+INLINE void half_loop(unsigned char *restrict to, uint16_t *restrict sums, const unsigned char *restrict upper,
+                      const unsigned char *restrict lower, size_t width, size_t right)
+{
+    for (size_t i = 0; i < 6 * width - 3 + right; i++) sums[i] = (uint16_t)(upper[i] + lower[i] + 1);
+    for (size_t x = 0; x < width; x++)
+        for (size_t c = 0; c < 3; c++)
+            to[3 * x + c] = (unsigned char)((sums[6 * x + c] + sums[6 * x + c + right]) >> 2);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void half_avx2(unsigned char *to, uint16_t *sums, const unsigned char *upper,
+                                                      const unsigned char *lower, size_t width, size_t right)
+{
+    half_loop(to, sums, upper, lower, width, right);
+}
+#endif
+
+static void half_row(unsigned char *to, uint16_t *sums, const unsigned char *upper, const unsigned char *lower,
+                     size_t width, size_t right)
+{
+#if defined(__x86_64__)
+    if (broad__vector_best() != BROAD__VECTOR_PLAIN) {
+        half_avx2(to, sums, upper, lower, width, right);
+        return;
+    }
+#endif
+    half_loop(to, sums, upper, lower, width, right);
+}
+
 static void fill_half(broad__descriptor_work *work, const broad__image *image)
 {
     const broad__plane *half = &work->light[1];
-    size_t right = image->width > 1 ? 3 : 0, down = image->height > 1 ? image->width * 3 : 0;
-    unsigned char *to = work->half;
+    size_t stride = image->width * 3, right = image->width > 1 ? 3 : 0, down = image->height > 1 ? stride : 0;
     for (size_t y = 0; y < half->height; y++) {
-        const unsigned char *from = image->pixels + 2 * y * image->width * 3;
-        for (size_t x = 0; x < half->width; x++, from += 6, to += 3)
-            for (size_t c = 0; c < 3; c++)
-                to[c] = (unsigned char)((from[c] + from[c + right] + from[c + down] + from[c + right + down] + 2) >> 2);
+        const unsigned char *upper = image->pixels + 2 * y * stride;
+        half_row(work->half + y * half->width * 3, work->words, upper, upper + down, half->width, right);
     }
 }
 
@@ -118,7 +145,7 @@ static size_t place_all(broad__descriptor_work *work, const broad__image *image,
 int broad__descriptor_work_make(broad__descriptor_work *out, const broad__image *image, size_t grid_width)
 {
     *out = (broad__descriptor_work){0};
-    out->block = broad__alloc(place_all(out, image, grid_width, NULL));
+    out->block = broad__alloc_unset(place_all(out, image, grid_width, NULL), 1); /* all of it is filled */
     if (!out->block) return BROAD_NO_MEMORY;
     place_all(out, image, grid_width, out->block);
     fill_planes(out, image);

@@ -53,84 +53,185 @@ void broad__window_fold(unsigned char out[PATTERNS])
 
 /* ---- moments of colour ------------------------------------------------------------------------------------------ */
 
-/* Planes are summed exactly: L in hundredths of 1/255, (R + G)/2 - B in halves of it. All but the saturation are whole
- * numbers, which may be added in any order; the sums of a stretch fit. */
-enum { STRETCH = 64 };
+/*
+ * Planes are summed exactly: L in hundredths of 1/255, (R + G)/2 - B in halves of it. All but the saturation are whole
+ * numbers, which may be added in any order, so that the sums of L, R - G and (R + G)/2 - B and of their squares come from those
+ * of the three colours and of their products. The saturations of a window are added one after the other, row by row; those of
+ * windows side by side at the same time.
+ */
+enum { RR, GG, BB, RG, RB, GB, PRODUCTS };
+enum { ABREAST = 8 };
 
-INLINE void stretch_moments(double sum[BROAD__WINDOW_PLANES], double square[BROAD__WINDOW_PLANES],
-                            const unsigned char *restrict rgb, size_t count)
+/* Of one window. */
+typedef struct colour_sums {
+    int64_t colour[3], product[PRODUCTS], max, min, max_square, min_square;
+    double saturation, saturation_square;
+} colour_sums;
+
+/* A row of the picture, colour by colour. */
+typedef struct colour_row {
+    int16_t *red, *green, *blue, *max, *min;
+    double *saturation;
+} colour_row;
+
+INLINE void split_row(const colour_row *row, const unsigned char *restrict rgb, size_t width)
 {
-    double saturation[STRETCH];
-    int32_t sums[BROAD__WINDOW_PLANES] = {0}, squares[BROAD__WINDOW_PLANES] = {0};
-    uint64_t light_squares = 0;
-    for (size_t x = 0; x < count; x++) {
-        int32_t r = rgb[3 * x], g = rgb[3 * x + 1], b = rgb[3 * x + 2], max = r > g ? r : g, min = r < g ? r : g;
-        int32_t light = 30 * r + 59 * g + 11 * b, red = r - g, yellow = r + g - 2 * b;
-        max = max > b ? max : b;
-        min = min < b ? min : b;
-        saturation[x] = (max - min) / (max + 255e-6);
-        sums[0] += light;
-        sums[1] += red;
-        sums[2] += yellow;
-        sums[4] += max;
-        sums[5] += min;
-        light_squares += (uint64_t)(uint32_t)light * (uint32_t)light;
-        squares[1] += red * red;
-        squares[2] += yellow * yellow;
-        squares[4] += max * max;
-        squares[5] += min * min;
+    int16_t *restrict red = row->red, *restrict green = row->green, *restrict blue = row->blue;
+    int16_t *restrict max = row->max, *restrict min = row->min;
+    double *restrict saturation = row->saturation;
+    for (size_t x = 0; x < width; x++) {
+        int16_t r = rgb[3 * x], g = rgb[3 * x + 1], b = rgb[3 * x + 2], most = r > g ? r : g, least = r < g ? r : g;
+        red[x] = r;
+        green[x] = g;
+        blue[x] = b;
+        max[x] = most > b ? most : b;
+        min[x] = least < b ? least : b;
     }
-    for (size_t i = 0; i < BROAD__WINDOW_PLANES; i++) {
-        sum[i] += sums[i];
-        square[i] += squares[i];
-    }
-    square[0] += (double)light_squares;
+    for (size_t x = 0; x < width; x++) saturation[x] = (double)(max[x] - min[x]) / (max[x] + 255e-6);
+}
+
+/* The sum of a window's row of products fits. */
+INLINE int32_t product_sum(const int16_t *restrict a, const int16_t *restrict b, size_t count)
+{
+    int32_t sum = 0;
+    for (size_t x = 0; x < count; x++) sum += (int32_t)a[x] * b[x];
+    return sum;
+}
+
+INLINE int32_t plain_sum(const int16_t *restrict a, size_t count)
+{
+    int32_t sum = 0;
+    for (size_t x = 0; x < count; x++) sum += a[x];
+    return sum;
+}
+
+/* All but the saturation of the pixels from `at` on. */
+INLINE void add_whole(colour_sums *sums, const colour_row *row, size_t at, size_t count)
+{
+    const int16_t *r = row->red + at, *g = row->green + at, *b = row->blue + at, *max = row->max + at,
+                  *min = row->min + at;
+    sums->colour[0] += plain_sum(r, count);
+    sums->colour[1] += plain_sum(g, count);
+    sums->colour[2] += plain_sum(b, count);
+    sums->product[RR] += product_sum(r, r, count);
+    sums->product[GG] += product_sum(g, g, count);
+    sums->product[BB] += product_sum(b, b, count);
+    sums->product[RG] += product_sum(r, g, count);
+    sums->product[RB] += product_sum(r, b, count);
+    sums->product[GB] += product_sum(g, b, count);
+    sums->max += plain_sum(max, count);
+    sums->min += plain_sum(min, count);
+    sums->max_square += product_sum(max, max, count);
+    sums->min_square += product_sum(min, min, count);
+}
+
+static void add_saturation(colour_sums *sums, const double *saturation, size_t count)
+{
     for (size_t x = 0; x < count; x++) {
-        sum[3] += saturation[x];
-        square[3] += saturation[x] * saturation[x];
+        sums->saturation += saturation[x];
+        sums->saturation_square += saturation[x] * saturation[x];
     }
 }
 
-INLINE void row_moments(double sum[BROAD__WINDOW_PLANES], double square[BROAD__WINDOW_PLANES], const unsigned char *rgb,
-                        size_t count)
+/* Of ABREAST whole windows side by side. */
+INLINE void add_saturations(colour_sums *sums, const double *restrict saturation)
 {
-    for (size_t x = 0; x < count; x += STRETCH)
-        stretch_moments(sum, square, rgb + 3 * x, count - x < STRETCH ? count - x : STRETCH);
+    double turned[BROAD__WINDOW_SIDE][ABREAST], sum[ABREAST], square[ABREAST];
+    for (size_t i = 0; i < ABREAST; i++) {
+        sum[i] = sums[i].saturation;
+        square[i] = sums[i].saturation_square;
+        for (size_t x = 0; x < BROAD__WINDOW_SIDE; x++) turned[x][i] = saturation[i * BROAD__WINDOW_SIDE + x];
+    }
+    for (size_t x = 0; x < BROAD__WINDOW_SIDE; x++)
+        for (size_t i = 0; i < ABREAST; i++) {
+            sum[i] += turned[x][i];
+            square[i] += turned[x][i] * turned[x][i];
+        }
+    for (size_t i = 0; i < ABREAST; i++) {
+        sums[i].saturation = sum[i];
+        sums[i].saturation_square = square[i];
+    }
+}
+
+/* One row of pixels to the windows that it runs through. */
+INLINE void row_moments(colour_sums *sums, const colour_row *row, const unsigned char *rgb,
+                        const broad__window_cuts *across)
+{
+    size_t count = across->count, i = 0;
+    int last_is_whole = across->at[count] - across->at[count - 1] == BROAD__WINDOW_SIDE;
+    split_row(row, rgb, across->at[count]);
+    for (size_t w = 0; w + 1 < count + (size_t)last_is_whole; w++)
+        add_whole(&sums[w], row, across->at[w], BROAD__WINDOW_SIDE);
+    if (!last_is_whole)
+        add_whole(&sums[count - 1], row, across->at[count - 1], across->at[count] - across->at[count - 1]);
+    for (; i + ABREAST <= count - !last_is_whole; i += ABREAST)
+        add_saturations(&sums[i], row->saturation + across->at[i]);
+    for (; i < count; i++) add_saturation(&sums[i], row->saturation + across->at[i], across->at[i + 1] - across->at[i]);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static void row_moments_avx2(double sum[BROAD__WINDOW_PLANES],
-                                                             double square[BROAD__WINDOW_PLANES],
-                                                             const unsigned char *rgb, size_t count)
+__attribute__((target("avx2"))) static void row_moments_avx2(colour_sums *sums, const colour_row *row,
+                                                             const unsigned char *rgb, const broad__window_cuts *across)
 {
-    row_moments(sum, square, rgb, count);
+    row_moments(sums, row, rgb, across);
 }
 #endif
 
-static void add_moments(double sum[BROAD__WINDOW_PLANES], double square[BROAD__WINDOW_PLANES], const unsigned char *rgb,
-                        size_t count)
+static void add_moments(colour_sums *sums, const colour_row *row, const unsigned char *rgb,
+                        const broad__window_cuts *across)
 {
 #if defined(__x86_64__)
     if (broad__vector_best() != BROAD__VECTOR_PLAIN) {
-        row_moments_avx2(sum, square, rgb, count);
+        row_moments_avx2(sums, row, rgb, across);
         return;
     }
 #endif
-    row_moments(sum, square, rgb, count);
+    row_moments(sums, row, rgb, across);
 }
 
-static void moments(float *out, const broad__image *image, size_t x, size_t y, size_t to_x, size_t to_y)
+/* Means and deviations of one window of so many pixels. */
+static void moments(float *out, const colour_sums *sums, double count)
 {
     static const double units[BROAD__WINDOW_PLANES] = {25500, 255, 510, 1, 255, 255};
-    double sum[BROAD__WINDOW_PLANES] = {0}, square[BROAD__WINDOW_PLANES] = {0};
-    double count = (double)((to_x - x) * (to_y - y));
-    for (size_t row = y; row < to_y; row++)
-        add_moments(sum, square, image->pixels + (row * image->width + x) * 3, to_x - x);
+    const int64_t *c = sums->colour, *p = sums->product;
+    const double sum[BROAD__WINDOW_PLANES] = {(double)(30 * c[0] + 59 * c[1] + 11 * c[2]),
+                                              (double)(c[0] - c[1]),
+                                              (double)(c[0] + c[1] - 2 * c[2]),
+                                              sums->saturation,
+                                              (double)sums->max,
+                                              (double)sums->min};
+    const double square[BROAD__WINDOW_PLANES] = {
+        (double)(900 * p[RR] + 3481 * p[GG] + 121 * p[BB] + 2 * (1770 * p[RG] + 330 * p[RB] + 649 * p[GB])),
+        (double)(p[RR] + p[GG] - 2 * p[RG]),
+        (double)(p[RR] + p[GG] + 4 * p[BB] + 2 * p[RG] - 4 * p[RB] - 4 * p[GB]),
+        sums->saturation_square,
+        (double)sums->max_square,
+        (double)sums->min_square};
     for (size_t i = 0; i < BROAD__WINDOW_PLANES; i++) {
         double mean = sum[i] / count, variance = square[i] / count - mean * mean;
         out[i] = (float)(mean / units[i]);
         out[BROAD__WINDOW_PLANES + i] = variance > 0 ? (float)(sqrt(variance) / units[i]) : 0;
     }
+}
+
+/* Of all windows; one row of them after the other. */
+static int describe_colours(float *out, const broad__image *image, const broad__window_cuts *across,
+                            const broad__window_cuts *down)
+{
+    size_t width = image->width;
+    double *block = broad__alloc_unset(width, sizeof(double) + 5 * sizeof(int16_t));
+    if (!block) return BROAD_NO_MEMORY;
+    int16_t *planes = (int16_t *)(void *)(block + width);
+    const colour_row row = {planes, planes + width, planes + 2 * width, planes + 3 * width, planes + 4 * width, block};
+    for (size_t band = 0; band < down->count; band++) {
+        colour_sums sums[BROAD__WINDOW_SIDE] = {0};
+        size_t top = down->at[band], bottom = down->at[band + 1];
+        for (size_t y = top; y < bottom; y++) add_moments(sums, &row, image->pixels + y * width * 3, across);
+        for (size_t i = 0; i < across->count; i++, out += BROAD__WINDOW_INPUTS)
+            moments(out, &sums[i], (double)((across->at[i + 1] - across->at[i]) * (bottom - top)));
+    }
+    broad__free(block);
+    return BROAD_OK;
 }
 
 /* ---- texture patterns -------------------------------------------------------------------------------------------- */
@@ -230,11 +331,25 @@ static size_t cut_at(const broad__window_cuts *cuts, size_t i, size_t end, unsig
     return i < cuts->count ? cuts->at[i] >> depth : end;
 }
 
-static void patterns_fold(float *out, const uint32_t counts[PATTERNS], size_t total, const unsigned char fold[PATTERNS])
+/* Neighbouring pixels often have the same pattern. They are counted in lanes of their own, as adding to what was stored an
+ * instruction ago is slow. */
+enum { COUNT_LANES = 4, CLASS_ROOM = 32 };
+typedef uint32_t class_counts[COUNT_LANES][CLASS_ROOM];
+
+static void count_classes(class_counts counts, const uint16_t *codes, size_t count, const unsigned char fold[PATTERNS])
 {
-    uint32_t classes[BROAD__WINDOW_CLASSES] = {0};
-    for (size_t i = 0; i < PATTERNS; i++) classes[fold[i]] += counts[i];
-    for (size_t i = 0; i < BROAD__WINDOW_CLASSES; i++) out[i] = sqrtf((float)classes[i] / (float)total);
+    size_t x = 0;
+    for (; x + COUNT_LANES <= count; x += COUNT_LANES)
+        for (size_t lane = 0; lane < COUNT_LANES; lane++) counts[lane][fold[codes[x + lane]]]++;
+    for (; x < count; x++) counts[0][fold[codes[x]]]++;
+}
+
+static void classes_put(float *out, class_counts counts, size_t total)
+{
+    for (size_t i = 0; i < BROAD__WINDOW_CLASSES; i++) {
+        uint32_t all = counts[0][i] + counts[1][i] + counts[2][i] + counts[3][i];
+        out[i] = sqrtf((float)all / (float)total);
+    }
 }
 
 /* The patterns of one level. */
@@ -252,19 +367,19 @@ static void patterns_of_band(float *out, const pattern_task *t, size_t band, int
     const level *one = t->one;
     const broad__window_cuts *across = t->across;
     size_t from_y = t->down->at[band] >> t->depth, to_y = cut_at(t->down, band + 1, one->height, t->depth);
-    uint32_t counts[BROAD__WINDOW_SIDE][PATTERNS];
+    class_counts counts[BROAD__WINDOW_SIDE];
     memset(counts, 0, across->count * sizeof counts[0]);
     for (size_t y = from_y; y < to_y; y++) {
         const int16_t *here = one->plane + (y + 1) * one->stride;
         patterns_of_row(t->codes, here - one->stride, here, here + one->stride, one->width, threshold * one->scale);
         for (size_t i = 0; i < across->count; i++) {
-            size_t end = cut_at(across, i + 1, one->width, t->depth);
-            for (size_t x = across->at[i] >> t->depth; x < end; x++) counts[i][t->codes[x]]++;
+            size_t from = across->at[i] >> t->depth, end = cut_at(across, i + 1, one->width, t->depth);
+            count_classes(counts[i], t->codes + from, end - from, t->fold);
         }
     }
     for (size_t i = 0; i < across->count; i++) {
         size_t width = cut_at(across, i + 1, one->width, t->depth) - (across->at[i] >> t->depth);
-        patterns_fold(out + i * BROAD__WINDOW_INPUTS, counts[i], width * (to_y - from_y), t->fold);
+        classes_put(out + i * BROAD__WINDOW_INPUTS, counts[i], width * (to_y - from_y));
     }
 }
 
@@ -308,9 +423,7 @@ cleanup:
 int broad__window_describe(float *out, const broad__image *image, const broad__window_cuts *across,
                            const broad__window_cuts *down, const unsigned char fold[256])
 {
-    for (size_t y = 0; y < down->count; y++)
-        for (size_t x = 0; x < across->count; x++)
-            moments(out + (y * across->count + x) * BROAD__WINDOW_INPUTS, image, across->at[x], down->at[y],
-                    across->at[x + 1], down->at[y + 1]);
+    int status = describe_colours(out, image, across, down);
+    if (status < 0) return status;
     return describe_patterns(out + (size_t)2 * BROAD__WINDOW_PLANES, image, across, down, fold);
 }

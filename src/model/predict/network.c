@@ -20,12 +20,6 @@ typedef struct layout {
     int join;
 } layout;
 
-int broad__borrowed_has(const broad__borrowed *borrowed, const void *address)
-{
-    uintptr_t begin = (uintptr_t)borrowed->bytes, at = (uintptr_t)address;
-    return at >= begin && at - begin < borrowed->count;
-}
-
 static void *take(layout *to, size_t count, size_t element_bytes)
 {
     void *address = to->block ? to->block + to->used : NULL;

@@ -49,17 +49,9 @@ typedef struct broad__network {
     void *block;  /* owned: all that does not lie in the model or in borrowed memory */
 } broad__network;
 
-/* Memory that outlives the network, such as a mapped file: weights inside it are used where they are. */
-typedef struct broad__borrowed {
-    const void *bytes;
-    size_t count;
-} broad__borrowed;
-
-/* borrowed NULL: the model outlives the network, and no weights are copied but those put side by side. join: narrow
+/* Weights inside `borrowed`, such as a mapped file, are used where they are: it outlives the network. borrowed NULL: the model outlives the network, and no weights are copied but those put side by side. join: narrow
  * groups and layers are. */
 int broad__network_make(broad__network *out, const broad_model *model, const broad__borrowed *borrowed, int join);
 void broad__network_clear(broad__network *network);
-
-int broad__borrowed_has(const broad__borrowed *borrowed, const void *address);
 
 #endif

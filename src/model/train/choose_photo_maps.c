@@ -26,25 +26,14 @@ static broad_options trial_options(const broad_options *options)
     return trial;
 }
 
-static double least_error(const broad_model *model)
-{
-    double least = INFINITY;
-    for (size_t i = 0; i < BROAD__STYLE_COUNT; i++)
-        if (model->pilot[i] > 0 && model->pilot[i] < least) least = model->pilot[i];
-    return isfinite(least) ? least : 0;
-}
-
 static int try_maps(double *out, const broad_data *rows, unsigned maps, const broad_options *options)
 {
     size_t wanted = broad__projection_components(rows->rows);
     broad_data *part = NULL, *components = NULL;
-    broad_trainer *trainer = NULL;
     broad_options trial = trial_options(options);
     int status = broad__table_narrow(&part, rows, maps);
     if (status == BROAD_OK) status = broad__table_project_alone(&components, part, wanted);
-    if (status == BROAD_OK) status = broad__trainer_open(&trainer, components, &trial);
-    if (status == BROAD_OK) *out = least_error(trainer->model);
-    if (trainer) broad__trainer_close(NULL, trainer);
+    if (status == BROAD_OK) status = broad__trainer_glance(out, components, &trial);
     broad__table_free(components);
     broad__table_free(part);
     return status;

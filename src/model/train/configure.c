@@ -294,12 +294,22 @@ int broad__configuring_next(broad__configuring *g)
     return status == BROAD_OK ? decide(g, open ? CLIMBS_NEXT : 0) : status;
 }
 
+static int open_directions(broad__configuring *g)
+{
+    if (g->start) return start_plain(g);
+    return broad__directions_open(&g->directions[0], &g->metrics[0], g->trials->columns, g->trainer->device);
+}
+
+int broad__configuring_screen(broad__configuring *g)
+{
+    int status = open_directions(g);
+    list_first(g);
+    return status == BROAD_OK ? screen(g) : status;
+}
+
 int broad__configuring_first(broad__configuring *g, const broad__configuration *start)
 {
-    int open = g->trainer->model->settings.range_auto;
-    int status =
-        g->start ? start_plain(g)
-                 : broad__directions_open(&g->directions[0], &g->metrics[0], g->trials->columns, g->trainer->device);
+    int open = g->trainer->model->settings.range_auto, status = open_directions(g);
     if (status < 0 || !g->directions[0].relevance) return status; /* no input reaches anywhere: no round */
     if (start) {
         g->choices[0] = (broad__choice){.style = start->style, .range = start->range};

@@ -90,6 +90,8 @@ void broad__configuring_close(broad__configuring *configuring); /* accepts a zer
 /* Round 0. start: these nodes and no others; NULL: as above. Where time is up, the best that was tried. */
 int broad__configuring_first(broad__configuring *configuring, const broad__configuration *start);
 int broad__configuring_next(broad__configuring *configuring);
+/* Round 0 with few nodes and no more: found.least. */
+int broad__configuring_screen(broad__configuring *configuring);
 
 /* What is tried for it, with that many nodes. */
 broad__attempt broad__configuration_attempt(const broad__configuration *c, const broad__directions *directions,

@@ -456,22 +456,26 @@ static int choose(pilot *p, double *out_range, const broad_data *data)
 
 /* ---- the run ------------------------------------------------------------------------------------------------------- */
 
-/* Styles and ranges without a metric, on all rows that there are. */
-static int configure_whole(pilot *p)
+/* On all rows that there are, without a metric: what `step` makes of round 0. */
+static int on_whole(pilot *p, int (*step)(broad__configuring *))
 {
-    if (p->ways == 1 && p->sizes.rounds) return BROAD_OK;
     broad__effort_sizes sizes = p->sizes;
     broad__trials trials;
     broad__configuring g = {0};
     sizes.rounds = 0;
     int status = broad__trials_open(&trials, p->trainer, p->thin, p->thin->rows, sizes.nodes);
     if (status == BROAD_OK) status = broad__configuring_open(&g, &trials, &sizes, BROAD__START_ALL);
-    if (status == BROAD_OK) status = broad__configuring_first(&g, NULL);
+    if (status == BROAD_OK) status = step(&g);
     p->whole = g.found;
     broad__configuring_close(&g);
     broad__trials_close(&trials);
     return status;
 }
+
+static int first_round(broad__configuring *g) { return broad__configuring_first(g, NULL); }
+
+/* Styles and ranges. */
+static int configure_whole(pilot *p) { return p->ways == 1 && p->sizes.rounds ? BROAD_OK : on_whole(p, first_round); }
 
 static int open_halves(pilot *p)
 {
@@ -568,6 +572,18 @@ int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data
         if (status == BROAD_OK || used < 0) status = used;
         t->model->optimism = 0;
     }
+    pilot_close(&p);
+    return status;
+}
+
+int broad__pilot_glance(double *out, broad_trainer *t, const broad_data *data)
+{
+    pilot p = {.trainer = t};
+    int status = pilot_open(&p, data);
+    if (status == BROAD_OK) status = on_whole(&p, broad__configuring_screen);
+    *out = 0;
+    for (size_t i = 0; i < BROAD__STYLE_COUNT; i++)
+        if (p.whole.least[i] > 0 && (*out == 0 || p.whole.least[i] < *out)) *out = p.whole.least[i];
     pilot_close(&p);
     return status;
 }

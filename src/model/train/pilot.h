@@ -23,5 +23,8 @@ int broad__pilot_learns(const broad_options *options);
 
 /* Sets *out_range, as a multiple of the base range, and the model's style, relevance, metric and optimism. */
 int broad__pilot_run(double *out_range, broad_trainer *trainer, const broad_data *data);
+/* How well rows can be told at all: the least leave-one-out error of any style with few nodes, as a part of the targets'
+ * square; 0: there is none. The first of what broad__pilot_run() tries, and no more. */
+int broad__pilot_glance(double *out, broad_trainer *trainer, const broad_data *data);
 
 #endif

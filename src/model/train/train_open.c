@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "base/watch.h"
 #include "compute/device_choice.h"
@@ -18,6 +19,7 @@
 #include "model/train/classes.h"
 #include "model/train/describe_data.h"
 #include "model/train/features.h"
+#include "model/train/pilot.h"
 #include "model/train/plan.h"
 #include "model/train/train_layers.h"
 #include "rng/philox.h"
@@ -81,7 +83,8 @@ static int choose_size(broad_trainer *t, const broad_data *data)
     return status == BROAD_OK ? broad__budget_size(t, data) : status;
 }
 
-static int open_model(broad_trainer *t, const broad_data *data, const broad_options *options)
+/* A model without nodes. */
+static int begin_model(broad_trainer *t, const broad_data *data, const broad_options *options)
 {
     t->model = broad__model_new();
     if (!t->model) return BROAD_NO_MEMORY;
@@ -89,7 +92,12 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     t->model->range = options->range;
     int status = broad__model_describe(t->model, data, t->pool);
     if (status == BROAD_OK) status = broad__model_find_classes(t->model, data, options);
-    if (status == BROAD_OK) status = broad__model_class_weights(t->model, data, options->class_weight);
+    return status == BROAD_OK ? broad__model_class_weights(t->model, data, options->class_weight) : status;
+}
+
+static int open_model(broad_trainer *t, const broad_data *data, const broad_options *options)
+{
+    int status = begin_model(t, data, options);
     if (status == BROAD_OK) status = broad__model_make_groups(t->model);
     if (status == BROAD_OK) status = broad__rowset_open(&t->train, t->model, t->device, t->pool, &t->storage);
     if (status < 0) return status;
@@ -130,14 +138,34 @@ static int check_precision(const broad_options *options)
                                     "precision of broad_options to BROAD_PRECISION_DOUBLE, its default");
 }
 
-int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options)
+static int check_all(broad__storage *out, const broad_data *data, const broad_options *options)
 {
-    broad__storage storage = {0};
     int status = broad__options_check(options);
     if (status == BROAD_OK) status = check_precision(options);
     if (status == BROAD_OK) status = check_data(data);
-    if (status == BROAD_OK)
-        status = broad__plan_storage(&storage, options, NULL, data->rows, data->inputs, data->outputs);
+    if (status < 0) return status;
+    return broad__plan_storage(out, options, NULL, data->rows, data->inputs, data->outputs);
+}
+
+int broad__trainer_glance(double *out, const broad_data *data, const broad_options *options)
+{
+    broad__storage storage = {0};
+    broad_trainer *t = NULL;
+    int status = check_all(&storage, data, options);
+    if (status == BROAD_OK) status = start(&t, options, &storage);
+    if (status < 0) return status;
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_PILOT);
+    status = begin_model(t, data, options);
+    if (status == BROAD_OK) status = broad__pilot_glance(out, t, data);
+    broad__profile_leave(before);
+    broad__trainer_close(NULL, t);
+    return broad__watch_check(status);
+}
+
+int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options)
+{
+    broad__storage storage = {0};
+    int status = check_all(&storage, data, options);
     return status == BROAD_OK ? broad__trainer_open_stored(out, data, options, &storage) : status;
 }
 

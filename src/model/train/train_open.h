@@ -8,6 +8,8 @@
 #include "model/train/trainer.h"
 
 int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options);
+/* No more than how well a network with these options could tell the rows: broad__pilot_glance(). */
+int broad__trainer_glance(double *out, const broad_data *data, const broad_options *options);
 /* data NULL: only forgetful learning is possible. force: other rows than those the model was trained on are accepted.
  * */
 int broad__trainer_resume(broad_trainer **out, const broad_model *model, const broad_data *data,
