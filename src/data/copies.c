@@ -232,23 +232,37 @@ static int look_up_ranks(broad__copies *out, search *s)
     return status;
 }
 
-/* The copies that each rank has found, on all of them. */
+/* A row and the first that is equal. */
+typedef struct copy_pair {
+    size_t row, first;
+} copy_pair;
+
+/* The `count` copies that this rank has found; those of others are not known yet. */
+static copy_pair *own_pairs(const search *s, size_t count)
+{
+    copy_pair *pairs = broad__alloc_array(count + 1, sizeof *pairs);
+    for (size_t i = 0, used = 0; pairs && i < s->table->rows && used < count; i++)
+        if (s->first[i] != i) pairs[used++] = (copy_pair){i, s->first[i]};
+    return pairs;
+}
+
+/* The copies that each rank has found, on all of them. own: how many are this one's. */
 static int share_first(search *s, size_t own)
 {
-    size_t ranks = broad__comm_ranks(), *pairs = NULL;
-    int status = BROAD_OK;
-    for (size_t rank = 0; status == BROAD_OK && rank < ranks; rank++) {
-        size_t count = own, used = 0;
+    size_t rank = 0, ranks = broad__comm_ranks();
+    copy_pair *pairs = own_pairs(s, own);
+    int status = broad__comm_settle(pairs ? BROAD_OK : BROAD_NO_MEMORY);
+    for (; status == BROAD_OK && rank < ranks; rank++) {
         int here = rank == s->table->owned->comm->rank;
+        size_t count = own;
         status = broad__comm_broadcast(rank, &count, sizeof count);
-        pairs = broad__alloc_array(count + 1, 2 * sizeof *pairs);
-        if (!pairs) return BROAD_NO_MEMORY;
-        for (size_t i = 0; here && i < s->table->rows && used < count; i++)
-            if (s->first[i] != i && s->first[i] < i) pairs[2 * used] = i, pairs[2 * used++ + 1] = s->first[i];
-        if (status == BROAD_OK) status = broad__comm_broadcast(rank, pairs, 2 * count * sizeof *pairs);
-        for (size_t i = 0; !here && status == BROAD_OK && i < count; i++) s->first[pairs[2 * i]] = pairs[2 * i + 1];
-        broad__free(pairs);
+        copy_pair *from = here ? pairs : broad__alloc_array(count + 1, sizeof *from);
+        if (!from) status = BROAD_NO_MEMORY;
+        if (status == BROAD_OK) status = broad__comm_broadcast(rank, from, count * sizeof *from);
+        for (size_t i = 0; status == BROAD_OK && i < count; i++) s->first[from[i].row] = from[i].first;
+        if (!here) broad__free(from);
     }
+    broad__free(pairs);
     return status;
 }
 
