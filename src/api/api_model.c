@@ -175,7 +175,7 @@ int broad_verify(broad_verdict *out, const broad_model *model, const broad_data 
     int status = broad__struct_check(out, sizeof *out, "broad_verdict");
     if (status == BROAD_OK) status = broad__call_begin(&call, "verify", run);
     if (status < 0) return status;
-    status = broad__table_gather(training);
+    status = broad__table_meet(training);
     if (status == BROAD_OK) status = broad__verify(&full, model, training, call.run.threads);
     status = broad__call_end(&call, status);
     if (status == BROAD_OK) broad__result_give(out, &full, sizeof full);

@@ -1,6 +1,6 @@
 /*
  * Addresses without memory: room for a large array of which this process needs one part. The rest has addresses and takes no
- * memory; whoever touches it is stopped by the system, so that a mistake cannot become a wrong number.
+ * memory; a process that touches it is stopped by the system, so that a mistake cannot become a wrong number.
  */
 #ifndef BROAD_BASE_RESERVE_H
 #define BROAD_BASE_RESERVE_H
