@@ -1515,7 +1515,7 @@ typedef struct broad_ranks_plan {
     double bytes_joint;    /* and their bytes, where the weights need not be refined */
     double bytes_refine;   /* of each pass that refines them */
     double steps_joint;    /* messages that wait for each other for joint weights */
-    double bytes_data;     /* of the table, where ranks have read it together: the inputs of its rows, the targets of all */
+    double bytes_data; /* of the table, where ranks have read it together: the inputs of its rows, the targets of all */
 } broad_ranks_plan;
 
 static inline void broad_ranks_plan_init(broad_ranks_plan *out) { broad_result_init(out, sizeof *out); }
