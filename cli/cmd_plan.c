@@ -108,6 +108,7 @@ static json_t *ranks_json(const planned *p)
     cli_json_put(object, "rows", cli_json_real(part->rows));
     cli_json_put(object, "flops_rows", cli_json_real(part->flops_rows));
     cli_json_put(object, "flops_same", cli_json_real(part->flops_same));
+    cli_json_put(object, "bytes_data", cli_json_real(part->bytes_data));
     cli_json_put(object, "bytes_rows", cli_json_real(part->bytes_rows));
     cli_json_put(object, "bytes_sums", cli_json_real(part->bytes_sums));
     cli_json_put(object, "messages_layer", cli_json_real(part->messages_layer));
@@ -181,7 +182,8 @@ static void print_time(const planned *p)
 
 static void show_text(const planned *p)
 {
-    char table[32], rows[32], sums[32], work[32], trials[32];
+    char table[32], own[32], rows[32], sums[32], work[32], trials[32];
+    cli_format_bytes(own, sizeof own, p->part.bytes_data);
     cli_format_bytes(table, sizeof table, p->plan.bytes_data);
     cli_format_bytes(rows, sizeof rows, p->part.divided ? p->part.bytes_rows : p->plan.bytes_training);
     cli_format_bytes(sums, sizeof sums, p->part.bytes_sums);
@@ -193,8 +195,9 @@ static void show_text(const planned *p)
     if (p->plan.flops_trials > 0) cli_print("; %s of trials before that", trials);
     putchar('\n');
     print_ranks(p);
-    cli_print("memory   %s for the table; %s for nodes and residuals%s", table, rows,
-              p->part.divided ? " of a rank, " : "\n");
+    cli_print("memory   %s for the table", table);
+    if (p->part.divided) cli_print(", of which a rank holds %s", own);
+    cli_print("; %s for nodes and residuals%s", rows, p->part.divided ? " of a rank, " : "\n");
     if (p->part.divided) cli_print("%s for its sums\n", sums);
     print_time(p);
 }

@@ -8,6 +8,7 @@
 #include "io/output.h"
 #include "io/progress.h"
 #include "io/quote.h"
+#include "io/ranks.h"
 #include "page/heatmap.h"
 #include "run/input.h"
 #include "run/load_model.h"
@@ -300,11 +301,12 @@ static int new_numbers(double **out, size_t rows, size_t columns)
     return *out ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory: cannot store the scores of %zu rows", rows);
 }
 
-/* Rows that are predicted at a time: all where all are shown at once, else as many as take little memory. */
+/* Rows that are predicted at a time: all where all are shown at once, or where each rank has its own, else as many as take little
+ * memory. */
 static size_t rows_at_once(const predictions *p, const cli_arguments *arguments)
 {
     enum { NUMBERS = 1 << 19, LEAST = 256 };
-    int together = cli_given(arguments, "heatmap") || p->list;
+    int together = cli_given(arguments, "heatmap") || p->list || cli_ranks() > 1;
     size_t most = NUMBERS / (broad_model_inputs(p->model) + broad_model_outputs(p->model));
     if (most < LEAST) most = LEAST;
     return together || p->rows < most ? p->rows : most;

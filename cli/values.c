@@ -95,6 +95,7 @@ void cli_read_options(broad_read_options *out, const cli_arguments *arguments)
 {
     broad_read_options_init(out);
     out->in_place = 1;
+    out->comm = cli_comm();
     out->target = cli_given(arguments, "target");
     out->labels = cli_given(arguments, "labels");
     out->group = cli_given(arguments, "group");

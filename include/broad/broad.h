@@ -589,6 +589,10 @@ typedef struct broad_read_options {
     /* 1: NPY and IDX files are mapped, and inputs that are doubles stay there, which saves a copy. Then the file must not be
      * changed where it lies as long as the table exists; putting another in its place is safe. 0: the table has its own. */
     int in_place;
+    /* Ranks that read the table together; NULL: this process alone. Of a large one each then holds the inputs of the rows that are
+     * its own in a pass (docs/scale.md), and broad_data_row() has no others. All ranks must make the same calls with such a table:
+     * what needs all of its rows brings them together. It must outlive the table. */
+    const broad_comm *comm;
 } broad_read_options;
 
 BROAD_API void broad_read_options_init_sized(broad_read_options *out, size_t size);
@@ -1511,6 +1515,7 @@ typedef struct broad_ranks_plan {
     double bytes_joint;    /* and their bytes, where the weights need not be refined */
     double bytes_refine;   /* of each pass that refines them */
     double steps_joint;    /* messages that wait for each other for joint weights */
+    double bytes_data; /* of the table, where ranks have read it together: the inputs of its rows, the targets of all */
 } broad_ranks_plan;
 
 static inline void broad_ranks_plan_init(broad_ranks_plan *out) { broad_result_init(out, sizeof *out); }

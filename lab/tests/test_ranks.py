@@ -4,11 +4,13 @@ three hosts in network namespaces.
 
 Usage: test_ranks.py PATH_OF_BROAD [--kills N]. The short form is tests/cli/cli_ranks.py.
 """
+import array
 import json
 import os
 import pathlib
 import random
 import shutil
+import struct
 import subprocess
 import sys
 import unittest
@@ -37,6 +39,39 @@ class LongRanks(cli_ranks.Ranks):
 
     def test_networks_have_the_bytes_of_one_process(self):
         self.try_kinds(list(cli_ranks.KINDS), [1, 2, 3, 4, 8], [1, 2])
+
+    def formats(self):
+        """The same kind of table as NPY, IDX and CSV with text and gaps; each with its options."""
+        rows, inputs, draw = 20_000, 12, random.Random(4)
+        numbers = draw.randbytes(rows * inputs)
+        classes = bytes((numbers[i * inputs] + numbers[i * inputs + 1] // 2) // 100 for i in range(rows))
+        labels, paths = self.path("labels.idx"), [self.path(name) for name in ("data.idx", "data.npy", "data-text.csv")]
+        with open(labels, "wb") as out:
+            out.write(struct.pack(">BBBBI", 0, 0, 8, 1, rows) + classes)
+        with open(paths[0], "wb") as out:
+            out.write(struct.pack(">BBBBII", 0, 0, 8, 2, rows, inputs) + numbers)
+        with open(paths[1], "wb") as out:
+            header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {inputs}), }}".ljust(117) + "\n"
+            out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+            array.array("d", (number / 255 for number in numbers)).tofile(out)
+        with open(paths[2], "w") as out:
+            out.write(",".join(f"x{j}" for j in range(inputs)) + ",colour,kind\n")
+            for i in range(rows):
+                cells = ["" if (i + j) % 53 == 0 else str(b) for j, b in enumerate(numbers[i * inputs:(i + 1) * inputs])]
+                out.write(",".join(cells) + f",{('red', 'blue', 'green')[(i + i // 7000) % 3]},c{classes[i]}\n")
+        return [(paths[0], ["--labels", labels]), (paths[1], ["--labels", labels]), (paths[2], [])]
+
+    def test_formats_have_the_bytes_of_one_process(self):
+        for path, options in self.formats():
+            for kind in ("brls", "gcv", "auto"):
+                for number in (0, 1, 2, 3, 4, 8):
+                    words = [*options, *cli_ranks.KINDS[kind], "--holdout", 0.2, "--seed", 3, "--threads", 1 + number % 2, "-q"]
+                    self.ok(number, "fit", path, *words, "-o", self.path(f"format-{number}"))
+                    self.same("format-0", f"format-{number}")
+                    self.ok(number, "predict", self.path("format-0"), path, "-q", "-o", self.path(f"predicted-{number}"))
+                    self.same("predicted-0", f"predicted-{number}")
+                    self.ok(number, "eval", self.path("format-0"), path, *options)
+                    self.ok(number, "verify", self.path("format-0"), path, *options)
 
     def try_wide(self, kinds, ranks):
         """Joint weights and wide layers on many rows: the bytes, and that they are verified by ranks."""

@@ -9,6 +9,7 @@
 #include "base/profile.h"
 #include "base/status.h"
 #include "broad/broad.h"
+#include "comm/comm.h"
 #include "data/normal_class.h"
 #include "data/path_kind.h"
 #include "data/photo/photo_rows.h"
@@ -47,6 +48,7 @@ static int read_watched(broad_data **out, const char *path, const broad_read_opt
 {
     broad__watch watch = {
         .state = {.stage = "read"}, .progress = options->progress, .context = options->progress_context};
+    if (broad__comm_ranks() > 1) watch.agree = broad__comm_most;
     watch.span = watch.state.total = (size_t)broad__file_bytes(path);
     broad__watch *before = broad__watch_enter(&watch);
     int status = broad__watch_poll(0, 1);
@@ -62,9 +64,16 @@ int broad_data_read(broad_data **out, const char *path, const broad_read_options
     broad_read_options full;
     broad_read_options_init(&full);
     int status = broad__options_take(&full, sizeof full, options, "broad_read_options");
+    if (status == BROAD_OK) status = broad__comm_check(full.comm);
     if (status < 0) return status;
     broad__profile_span span = broad__profile_start();
-    status = read_watched(out, path, &full);
+    const broad_comm *before = broad__comm_enter(full.comm);
+    status = broad__comm_whole(read_watched(out, path, &full));
+    broad__comm_leave(before);
+    if (status < 0) {
+        broad__table_free(*out);
+        *out = NULL;
+    }
     broad__profile_stop(span, BROAD__STAGE_READ, 0, broad__file_bytes(path));
     return status;
 }
@@ -101,7 +110,10 @@ const char *broad_data_output_name(const broad_data *data, size_t output)
 
 const double *broad_data_row(const broad_data *data, size_t row)
 {
-    return row < broad_data_rows(data) ? data->x + row * data->inputs : NULL;
+    size_t first, end;
+    if (row >= broad_data_rows(data)) return NULL;
+    broad__owned_rows(&first, &end, data->owned, row, 1);
+    return first < end ? data->x + row * data->inputs : NULL;
 }
 
 size_t broad_data_class(const broad_data *data, size_t row)
@@ -149,7 +161,7 @@ static int copy_table(broad_data **out, const broad_data *data)
     size_t *rows = broad__alloc_array(data->rows, sizeof *rows);
     if (!rows) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < data->rows; i++) rows[i] = i;
-    int status = broad__table_rows(out, data, rows, data->rows);
+    int status = broad__table_deal(out, data, rows, data->rows);
     broad__free(rows);
     return status;
 }

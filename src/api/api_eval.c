@@ -42,10 +42,27 @@ static int predict_here(double *out, const broad_model *model, const broad_data 
     return broad__fail(status, "of the rows after the first %zu: %s", first, reason);
 }
 
+/* Rows that ranks have divided: each predicts its own. *out_done: all of them could; if not, all rows are brought together, and
+ * predicting them in order tells what is wrong. */
+static int predict_divided(int *out_done, double *out, const broad_model *model, const broad_data *data, size_t first,
+                           size_t count, size_t threads)
+{
+    size_t from, end, c = model->outputs;
+    broad__owned_rows(&from, &end, data->owned, first, count);
+    int status = predict_here(out + (from - first) * c, model, data, from, end - from, threads);
+    *out_done = !broad__comm_most(status < 0);
+    if (!*out_done) return broad__table_gather(data);
+    return broad__owned_share(data->owned, out, first, count, c * sizeof *out);
+}
+
 /* The same, shared out over the ranks of the call. */
 static int predict_part(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
                         size_t threads)
 {
+    int done = 0, met = broad__table_meet(data);
+    if (met == BROAD_OK && broad__table_divided(data))
+        met = predict_divided(&done, out, model, data, first, count, threads);
+    if (met < 0 || done) return met;
     if (!broad__comm_divides(count)) return predict_here(out, model, data, first, count, threads);
     size_t from, end, c = model->outputs;
     broad__comm_own_rows(&from, &end, count);
@@ -123,23 +140,58 @@ static size_t rows_at_once(const broad_model *model)
     return (blocks ? blocks : 1) * BROAD__BLOCK_ROWS;
 }
 
+/* Scores of the own rows of this rank, predicted before those of all are judged in order. */
+typedef struct ahead {
+    double *scores; /* NULL: rows are predicted when their turn comes */
+    size_t first, end;
+} ahead;
+
+static int predict_ahead(ahead *out, const broad_model *model, const broad_data *data, size_t threads)
+{
+    int status = broad__table_meet(data);
+    if (status < 0 || !broad__table_divided(data)) return status;
+    broad__owned_rows(&out->first, &out->end, data->owned, 0, data->rows);
+    out->scores = broad__alloc_doubles(out->end - out->first, model->outputs);
+    status = out->scores ? predict_here(out->scores, model, data, out->first, out->end - out->first, threads)
+                         : BROAD_NO_MEMORY;
+    if (!broad__comm_most(status < 0)) return BROAD_OK;
+    broad__free(out->scores);
+    out->scores = NULL;
+    return broad__table_gather(data);
+}
+
+/* The scores of `count` rows from `first` on, from the ranks that have them. */
+static int take_ahead(double *out, const ahead *a, const broad_data *data, size_t outputs, size_t first, size_t count)
+{
+    size_t from, end;
+    broad__owned_rows(&from, &end, data->owned, first, count);
+    if (from < end)
+        memcpy(out + (from - first) * outputs, a->scores + (from - a->first) * outputs,
+               (end - from) * outputs * sizeof *out);
+    return broad__owned_share(data->owned, out, first, count, outputs * sizeof *out);
+}
+
 /* Predicts and judges piece by piece; what a row set has the residuals of is not predicted. */
 static int judge_rows(broad__judge *judge, const broad_model *model, const broad_data *data, size_t threads,
                       const broad__rowset *rowset)
 {
+    ahead own = {0};
     size_t most = rows_at_once(model);
     double *scores = broad__alloc_doubles(most < data->rows ? most : data->rows, model->outputs);
     int status = scores ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status == BROAD_OK && !rowset) status = predict_ahead(&own, model, data, threads);
     for (size_t first = 0; status == BROAD_OK && first < data->rows; first += most) {
         size_t count = data->rows - first < most ? data->rows - first : most;
         broad__watch_part(first, count, data->rows);
         if (rowset) broad__rowset_scores(scores, rowset, data, first, count);
+        else if (own.scores) status = take_ahead(scores, &own, data, model->outputs, first, count);
         else status = predict_part(scores, model, data, first, count, threads);
         broad__profile_span span = broad__profile_start();
         if (status == BROAD_OK) broad__judge_add(judge, scores, first, count);
         broad__profile_stop(span, BROAD__STAGE_MEASURE, 0, (double)(count * model->outputs) * sizeof *scores);
     }
     broad__free(scores);
+    broad__free(own.scores);
     return status;
 }
 

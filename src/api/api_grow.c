@@ -109,7 +109,9 @@ int broad_trainer_correct(broad_correction *out, broad_trainer *trainer, const b
     if (status < 0) return status;
     broad__training training;
     broad__training_begin(&training, "layers", &trainer->run);
-    status = broad__training_end(&training, broad__trainer_correct(&full, weights, trainer, rows));
+    status = broad__table_gather(rows);
+    if (status == BROAD_OK) status = broad__trainer_correct(&full, weights, trainer, rows);
+    status = broad__training_end(&training, status);
     if (status == BROAD_OK) broad__result_give(out, &full, sizeof full);
     return status;
 }
@@ -163,7 +165,9 @@ int broad_stats_new(broad_stats **out, const broad_model *model, const broad_dat
     broad__call call;
     int status = broad__call_begin(&call, "stats", run);
     if (status < 0) return status;
-    status = broad__call_end(&call, broad__stats_new(out, model, training, call.run.threads));
+    status = broad__table_gather(training);
+    if (status == BROAD_OK) status = broad__stats_new(out, model, training, call.run.threads);
+    status = broad__call_end(&call, status);
     if (status < 0) broad_stats_free(*out);
     if (status < 0) *out = NULL;
     return status;
@@ -174,7 +178,10 @@ int broad_stats_learn(broad_stats *stats, broad_model *model, const broad_data *
     if (!stats || !model || !rows) return broad__missing_argument("broad_stats_learn");
     broad__call call;
     int status = broad__call_begin(&call, "stats", run);
-    return status < 0 ? status : broad__call_end(&call, broad__stats_learn(stats, model, rows, call.run.threads));
+    if (status < 0) return status;
+    status = broad__table_gather(rows);
+    if (status == BROAD_OK) status = broad__stats_learn(stats, model, rows, call.run.threads);
+    return broad__call_end(&call, status);
 }
 
 int broad_stats_save(const broad_stats *stats, const char *path)

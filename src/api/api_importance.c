@@ -17,7 +17,9 @@ int broad_model_find_importance(broad_model *model, const broad_data *training, 
     broad__call call;
     int status = broad__call_begin(&call, "importance", run);
     if (status < 0) return status;
-    return broad__call_end(&call, broad__importance_find(model, training, call.run.threads));
+    status = broad__table_meet(training);
+    if (status == BROAD_OK) status = broad__importance_find(model, training, call.run.threads);
+    return broad__call_end(&call, status);
 }
 
 size_t broad_model_importance_count(const broad_model *model) { return model ? model->importance_columns : 0; }

@@ -144,7 +144,8 @@ static int curve(broad_curve_point *out, const broad_model *model, const broad_d
     if (status < 0) return status;
     size_t count = model->layer_count, stride = out->size, threads = call.run.threads;
     broad_curve_point *full = broad__alloc_array(count ? count : 1, sizeof *full);
-    status = full ? broad__model_curve(full, model, data, threads) : BROAD_NO_MEMORY;
+    status = full ? broad__table_gather(data) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) status = broad__model_curve(full, model, data, threads);
     if (status == BROAD_OK && loo) status = broad__model_curve_loo(full, model, data, threads);
     for (size_t j = 0; j < count && status == BROAD_OK; j++)
         broad__options_give((char *)out + j * stride, stride, &full[j], sizeof full[j]);
@@ -174,7 +175,9 @@ int broad_verify(broad_verdict *out, const broad_model *model, const broad_data 
     int status = broad__struct_check(out, sizeof *out, "broad_verdict");
     if (status == BROAD_OK) status = broad__call_begin(&call, "verify", run);
     if (status < 0) return status;
-    status = broad__call_end(&call, broad__verify(&full, model, training, call.run.threads));
+    status = broad__table_meet(training);
+    if (status == BROAD_OK) status = broad__verify(&full, model, training, call.run.threads);
+    status = broad__call_end(&call, status);
     if (status == BROAD_OK) broad__result_give(out, &full, sizeof full);
     return status;
 }

@@ -41,6 +41,20 @@ void broad__hash_add(broad__hash *hash, const void *bytes, size_t count)
     XXH3_128bits_update(&hash->state, bytes, count);
 }
 
+void *broad__hash_state(broad__hash *hash, size_t *out_bytes)
+{
+    *out_bytes = sizeof hash->state;
+    return &hash->state;
+}
+
+/* The state points to the secret, which lies elsewhere in each process. */
+void broad__hash_resume(broad__hash *hash)
+{
+    XXH3_state_t here;
+    XXH3_128bits_reset(&here);
+    hash->state.extSecret = here.extSecret;
+}
+
 void broad__hash_close(char out[BROAD__HASH_TEXT], broad__hash *hash)
 {
     if (out) hash_print(out, XXH3_128bits_digest(&hash->state));

@@ -15,6 +15,9 @@ uint64_t broad__hash_number(const void *bytes, size_t count, uint64_t seed);
 typedef struct broad__hash broad__hash;
 broad__hash *broad__hash_open(void); /* NULL: out of memory */
 void broad__hash_add(broad__hash *hash, const void *bytes, size_t count);
+/* Its state, which another process of this machine's kind can go on from after broad__hash_resume(). */
+void *broad__hash_state(broad__hash *hash, size_t *out_bytes);
+void broad__hash_resume(broad__hash *hash);
 void broad__hash_close(char out[BROAD__HASH_TEXT], broad__hash *hash); /* frees it; out may be NULL */
 
 #endif

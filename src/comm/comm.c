@@ -1,5 +1,6 @@
 #include "comm/comm.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -36,6 +37,8 @@ const broad_comm *broad__comm_enter(const broad_comm *comm)
 
 void broad__comm_leave(const broad_comm *before) { current = before; }
 
+const broad_comm *broad__comm_current(void) { return current; }
+
 size_t broad__comm_ranks(void) { return current ? current->ranks : 1; }
 
 int broad__comm_divides(size_t rows) { return current && rows >= broad__comm_least_rows; }
@@ -64,7 +67,7 @@ static void shards_of(size_t *out_first, size_t *out_end, size_t rank, size_t sh
     *out_end = (rank + 1) * shards / broad__comm_ranks();
 }
 
-static void rows_of(size_t *out_first, size_t *out_end, size_t rank, size_t rows)
+void broad__comm_rows_of(size_t *out_first, size_t *out_end, size_t rank, size_t rows)
 {
     size_t shards = broad__shard_count(rows), first, end, ignored;
     shards_of(&first, &end, rank, shards);
@@ -81,7 +84,7 @@ void broad__comm_own_shards(size_t *out_first, size_t *out_end, size_t shards)
 
 void broad__comm_own_rows(size_t *out_first, size_t *out_end, size_t rows)
 {
-    rows_of(out_first, out_end, current ? current->rank : 0, rows);
+    broad__comm_rows_of(out_first, out_end, current ? current->rank : 0, rows);
 }
 
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
@@ -169,7 +172,7 @@ int broad__comm_share(void *array, size_t rows, size_t bytes)
     int status = BROAD_OK;
     for (size_t rank = 0; current && status == BROAD_OK && rank < current->ranks; rank++) {
         size_t first, end;
-        rows_of(&first, &end, rank, rows);
+        broad__comm_rows_of(&first, &end, rank, rows);
         status = broad__comm_broadcast(rank, (char *)array + first * bytes, (end - first) * bytes);
     }
     return status;
@@ -182,7 +185,7 @@ int broad__comm_collect(double *array, const size_t *rows, size_t count, size_t 
     int status = some ? BROAD_OK : BROAD_NO_MEMORY;
     for (size_t rank = 0; status == BROAD_OK && rank < current->ranks; rank++) {
         size_t first, end, have = 0;
-        rows_of(&first, &end, rank, of_rows);
+        broad__comm_rows_of(&first, &end, rank, of_rows);
         for (size_t i = 0; i < count; i++)
             if (rows[i] >= first && rows[i] < end)
                 memcpy(some + have++ * width, array + i * width, width * sizeof *some);
@@ -194,6 +197,61 @@ int broad__comm_collect(double *array, const size_t *rows, size_t count, size_t 
     }
     broad__free(some);
     return status;
+}
+
+int broad__comm_pass(void *state, size_t bytes, void (*add)(void *context), void *context)
+{
+    size_t rank = current ? current->rank : 0, ranks = broad__comm_ranks();
+    int status = rank ? receive_bytes(rank - 1, state, bytes) : BROAD_OK;
+    if (status == BROAD_OK) add(context);
+    return status == BROAD_OK && rank + 1 < ranks ? send_bytes(rank + 1, state, bytes) : status;
+}
+
+int broad__comm_broadcast_last(void *bytes, size_t count)
+{
+    return broad__comm_broadcast(broad__comm_ranks() - 1, bytes, count);
+}
+
+int broad__comm_add_counts(size_t *counts, size_t count)
+{
+    if (!current || !count) return BROAD_OK;
+    double *sums = broad__alloc_doubles(count, 2);
+    if (!sums) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) sums[i] = (double)counts[i];
+    int status = broad__comm_add(sums, sums + count, count);
+    for (size_t i = 0; status == BROAD_OK && i < count; i++) counts[i] = (size_t)sums[i];
+    broad__free(sums);
+    return status;
+}
+
+typedef struct lowest {
+    size_t own, *all;
+} lowest;
+
+static void lower(void *context)
+{
+    const lowest *l = context;
+    if (!current->rank || l->own < *l->all) *l->all = l->own;
+}
+
+int broad__comm_least(size_t *number)
+{
+    if (!current) return BROAD_OK;
+    lowest l = {*number, number};
+    int status = broad__comm_pass(number, sizeof *number, lower, &l);
+    return status == BROAD_OK ? broad__comm_broadcast_last(number, sizeof *number) : status;
+}
+
+int broad__comm_settle(int status)
+{
+    if (!current) return status;
+    size_t who = status == BROAD_OK ? SIZE_MAX : current->rank;
+    broad__failure failure = {0};
+    int told = broad__comm_least(&who);
+    if (told < 0 || who == SIZE_MAX) return status < 0 ? status : told;
+    if (who == current->rank) broad__failure_take(&failure, status);
+    told = broad__comm_broadcast(who, &failure, sizeof failure);
+    return told < 0 ? told : broad__failure_pass(&failure);
 }
 
 int broad__comm_most(int own)

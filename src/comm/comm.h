@@ -24,12 +24,15 @@ int broad__comm_check(const broad_comm *comm);
 const broad_comm *broad__comm_enter(const broad_comm *comm);
 void broad__comm_leave(const broad_comm *before);
 
+const broad_comm *broad__comm_current(void);           /* NULL: this process alone */
 size_t broad__comm_ranks(void);                        /* 1: this process alone */
 int broad__comm_divides(size_t rows);                  /* whether passes over this many rows are shared out */
 size_t broad__comm_owner(size_t shard, size_t shards); /* the rank that adds up this shard */
 /* The shards, and the rows, that this rank owns. */
 void broad__comm_own_shards(size_t *out_first, size_t *out_end, size_t shards);
 void broad__comm_own_rows(size_t *out_first, size_t *out_end, size_t rows);
+/* The rows that another rank owns. */
+void broad__comm_rows_of(size_t *out_first, size_t *out_end, size_t rank, size_t rows);
 
 /* Of so many ranks: the shards of the one that has most, and how many messages the one that ends up with a sum receives. */
 size_t broad__comm_most_shards(size_t shards, size_t ranks);
@@ -49,6 +52,17 @@ int broad__comm_share(void *array, size_t rows, size_t bytes);
 /* An array with `width` numbers for each of these rows, of which every rank has filled in those that it owns: all of it on
  * all of them. of_rows: how many there are to own. */
 int broad__comm_collect(double *array, const size_t *rows, size_t count, size_t width, size_t of_rows);
+/* A state that grows with the rows in their order, such as a sum that is not cut into shards: it comes from the rank before,
+ * add() adds the rows of this rank, and it goes on to the next. The last rank has the result, which
+ * broad__comm_broadcast_last() gives to all; until then the others may go on with something else. */
+int broad__comm_pass(void *state, size_t bytes, void (*add)(void *context), void *context);
+int broad__comm_broadcast_last(void *bytes, size_t count);
+/* Whole numbers below 2^53 of all ranks, added up on all of them. */
+int broad__comm_add_counts(size_t *counts, size_t count);
+/* The smallest of all ranks' numbers, on all of them. */
+int broad__comm_least(size_t *number);
+/* BROAD_OK if it is that of all ranks; otherwise the failure of the lowest rank that has one, with its message, on all. */
+int broad__comm_settle(int status);
 /* The largest of all ranks' numbers, none of which is negative; what cannot be told is this rank's own, and then nothing else
  * can be told in this call either. */
 int broad__comm_most(int own);

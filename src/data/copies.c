@@ -15,6 +15,8 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "comm/comm.h"
+#include "data/row_order.h"
 
 static const size_t STEP = BROAD__SPILL_STEP;
 enum { FEW_INPUTS = 8 };
@@ -22,7 +24,7 @@ enum { FEW_INPUTS = 8 };
 /* A slot of the hash table: 1 + a row, a part of its hash, and whether the row has copies; 0: it is free. */
 static const uint64_t ROW = 0x000000FFFFFFFFFF, TAG = 0x7FFFFF0000000000, COPIED = 0x8000000000000000;
 
-/* What a row is compared by if it lies in a file: two hashes of 64 bits, as the rows themselves would have to be fetched. */
+/* What a row is compared by if it lies in a file or at another rank: two hashes of 64 bits, as the rows themselves would have to be fetched. */
 typedef struct row_key {
     uint64_t inputs, target;
 } row_key;
@@ -36,6 +38,7 @@ typedef struct search {
     size_t *first;      /* rows: the first row that is equal */
     size_t hashed;      /* inputs that the hash is made of: the first ones mostly tell rows apart */
     size_t in_vain;     /* rows of one hash that were compared and differ */
+    size_t filled;      /* slots */
     size_t released;
 } search;
 
@@ -122,31 +125,39 @@ static int find(size_t *out_at, search *s, wanted *w, int by_inputs)
 
 /* The first row with certain inputs lies where their hash says; others with the same inputs, where the hash of inputs and
  * target says: however many there are, none has to be compared with all of them. */
-static void look_up(broad__copies *out, search *s, size_t row)
+static void look_for(broad__copies *out, search *s, wanted *w)
 {
-    const broad_data *table = s->table;
-    const double *x = table->x + row * table->inputs;
-    wanted w = {.row = row, .hash = hash_inputs(x, s->hashed)};
     size_t at = 0;
-    if (s->parts > 1 && (w.hash >> 20) % s->parts != s->part) return;
-    w.key = (row_key){mix(w.hash, x[0]), s->keys ? hash_target(table, row) : 0};
-    s->first[row] = row;
-    int equal = find(&at, s, &w, 1);
-    if (!equal && w.known) {
-        w.hash = (w.hash ^ hash_target(table, row)) * 0xD6E8FEB86659FD93u;
-        w.hash ^= w.hash >> 32;
-        equal = find(&at, s, &w, 0);
+    s->first[w->row] = w->row;
+    int equal = find(&at, s, w, 1);
+    if (!equal && w->known) {
+        w->hash = (w->hash ^ hash_target(s->table, w->row)) * 0xD6E8FEB86659FD93u;
+        w->hash ^= w->hash >> 32;
+        equal = find(&at, s, w, 0);
     }
     if (equal) {
-        s->first[row] = (size_t)(s->slots[at] & ROW) - 1;
+        s->first[w->row] = (size_t)(s->slots[at] & ROW) - 1;
         out->rows++;
         out->groups += !(s->slots[at] & COPIED);
         s->slots[at] |= COPIED;
         return;
     }
-    out->opposed += (size_t)w.known;
-    s->slots[at] = (w.hash * 0x9E3779B97F4A7C15u & TAG) | (row + 1);
-    if (s->keys) s->keys[at] = w.key;
+    out->opposed += (size_t)w->known;
+    s->filled++;
+    s->slots[at] = (w->hash * 0x9E3779B97F4A7C15u & TAG) | (w->row + 1);
+    if (s->keys) s->keys[at] = w->key;
+}
+
+static int is_other_part(const search *s, uint64_t hash) { return s->parts > 1 && (hash >> 20) % s->parts != s->part; }
+
+static void look_up(broad__copies *out, search *s, size_t row)
+{
+    const broad_data *table = s->table;
+    const double *x = table->x + row * table->inputs;
+    wanted w = {.row = row, .hash = hash_inputs(x, s->hashed)};
+    if (is_other_part(s, w.hash)) return;
+    w.key = (row_key){mix(w.hash, x[0]), s->keys ? hash_target(table, row) : 0};
+    look_for(out, s, &w);
 }
 
 static void release(search *s, size_t row)
@@ -180,6 +191,93 @@ static int look_up_all(broad__copies *out, search *s, size_t hashed)
         }
     }
     return 1;
+}
+
+/* ---- ranks -------------------------------------------------------------------------------------------------------------- */
+
+/* What its rank tells of a row's inputs. */
+typedef struct told_row {
+    uint64_t hash, check;
+} told_row;
+
+static void look_up_told(broad__copies *out, search *s, size_t row, told_row told)
+{
+    wanted w = {.row = row, .hash = told.hash, .key = {told.check, hash_target(s->table, row)}};
+    s->first[row] = row;
+    /* Chains must end: many targets for one row of inputs all come to one rank. */
+    if (is_other_part(s, w.hash) || s->filled > s->size / 4 * 3) return;
+    look_for(out, s, &w);
+}
+
+/* Each rank looks for the rows of which the hash is its own, among all that the ranks tell of, in their order. */
+static int look_up_ranks(broad__copies *out, search *s)
+{
+    const broad_data *table = s->table;
+    const broad__owned *owned = table->owned;
+    size_t first, end, most = 0;
+    for (size_t rank = 0; rank < owned->comm->ranks; rank++) {
+        broad__comm_rows_of(&first, &end, rank, table->rows);
+        if (end - first > most) most = end - first;
+    }
+    told_row *told = broad__alloc_unset(most + 1, sizeof *told);
+    int status = broad__comm_settle(told ? BROAD_OK : BROAD_NO_MEMORY);
+    for (size_t rank = 0; status == BROAD_OK && rank < owned->comm->ranks; rank++) {
+        broad__comm_rows_of(&first, &end, rank, table->rows);
+        for (size_t i = first; rank == owned->comm->rank && i < end; i++)
+            told[i - first] = (told_row){broad__inputs_hash(table, i), broad__inputs_check(table, i)};
+        status = broad__comm_broadcast(rank, told, (end - first) * sizeof *told);
+        for (size_t i = first; status == BROAD_OK && i < end; i++) look_up_told(out, s, i, told[i - first]);
+    }
+    broad__free(told);
+    return status;
+}
+
+/* A row and the first that is equal. */
+typedef struct copy_pair {
+    size_t row, first;
+} copy_pair;
+
+/* The `count` copies that this rank has found; those of others are not known yet. */
+static copy_pair *own_pairs(const search *s, size_t count)
+{
+    copy_pair *pairs = broad__alloc_array(count + 1, sizeof *pairs);
+    for (size_t i = 0, used = 0; pairs && i < s->table->rows && used < count; i++)
+        if (s->first[i] != i) pairs[used++] = (copy_pair){i, s->first[i]};
+    return pairs;
+}
+
+/* The copies that each rank has found, on all of them. own: how many are this one's. */
+static int share_first(search *s, size_t own)
+{
+    size_t rank = 0, ranks = broad__comm_ranks();
+    copy_pair *pairs = own_pairs(s, own);
+    int status = broad__comm_settle(pairs ? BROAD_OK : BROAD_NO_MEMORY);
+    for (; status == BROAD_OK && rank < ranks; rank++) {
+        int here = rank == s->table->owned->comm->rank;
+        size_t count = own;
+        status = broad__comm_broadcast(rank, &count, sizeof count);
+        copy_pair *from = here ? pairs : broad__alloc_array(count + 1, sizeof *from);
+        if (!from) status = BROAD_NO_MEMORY;
+        if (status == BROAD_OK) status = broad__comm_broadcast(rank, from, count * sizeof *from);
+        for (size_t i = 0; status == BROAD_OK && i < count; i++) s->first[from[i].row] = from[i].first;
+        if (!here) broad__free(from);
+    }
+    broad__free(pairs);
+    return status;
+}
+
+/* *out_done: 0 if one rank has too many rows to look for. */
+static int find_by_ranks(int *out_done, broad__copies *out, search *s)
+{
+    memset(s->slots, 0, s->size * sizeof *s->slots);
+    int status = look_up_ranks(out, s);
+    if (status < 0) return status;
+    *out_done = !broad__comm_most(s->filled > s->size / 4 * 3);
+    size_t own = out->rows, counts[3] = {out->rows, out->groups, out->opposed};
+    if (!*out_done) return BROAD_OK;
+    status = broad__comm_add_counts(counts, 3);
+    *out = (broad__copies){.rows = counts[0], .groups = counts[1], .opposed = counts[2]};
+    return status == BROAD_OK && out->rows ? share_first(s, own) : status;
 }
 
 /* ---- chance ------------------------------------------------------------------------------------------------------------- */
@@ -218,9 +316,24 @@ static void sample_clear(sample *s)
     broad__free(s->cells);
 }
 
+/* Inputs of the sampled rows, of which `rows` has the numbers. */
+static int sample_inputs(sample *out, const broad_data *table, const size_t *rows)
+{
+    size_t row_bytes = table->inputs * sizeof *out->x;
+    const broad__owned *owned = table->owned;
+    for (size_t i = 0; i < out->rows; i++) {
+        const double *x = table->x + rows[i] * table->inputs;
+        if (broad__owned_divided(owned) && (rows[i] < owned->first || rows[i] >= owned->end)) continue;
+        memcpy(out->x + i * table->inputs, x, row_bytes);
+        broad__spill_done(table->spill, x, row_bytes);
+    }
+    return broad__owned_divided(owned) ? broad__comm_collect(out->x, rows, out->rows, table->inputs, table->rows)
+                                       : BROAD_OK;
+}
+
 static int sample_make(sample *out, const broad_data *table)
 {
-    size_t most = SAMPLE_NUMBERS / table->inputs, row_bytes = table->inputs * sizeof *out->x;
+    size_t most = SAMPLE_NUMBERS / table->inputs, numbers[SAMPLE];
     most = most < SAMPLE_LEAST ? SAMPLE_LEAST : most > SAMPLE ? SAMPLE : most;
     *out = (sample){.rows = table->rows < most ? table->rows : most, .classes = table->classes ? table->outputs : 1};
     out->x = broad__alloc_doubles(out->rows, table->inputs);
@@ -231,16 +344,16 @@ static int sample_make(sample *out, const broad_data *table)
     if (!out->x || !out->class || !out->sizes || !out->pairs || !out->cells) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < out->rows; i++) {
         size_t row = (size_t)((double)i * (double)table->rows / (double)out->rows);
-        memcpy(out->x + i * table->inputs, table->x + row * table->inputs, row_bytes);
+        numbers[i] = row;
         out->class[i] = table->classes ? table->classes[row] : 0;
         out->sizes[out->class[i]]++;
-        broad__spill_done(table->spill, table->x + row * table->inputs, row_bytes);
     }
+    int status = sample_inputs(out, table, numbers);
     for (size_t c = 0; c < out->classes; c++) {
         double rows = (double)out->sizes[c] * (double)table->rows / (double)out->rows;
         out->pairs[c] = out->sizes[c] > 1 ? rows * (rows - 1) / 2 : 0;
     }
-    return BROAD_OK;
+    return status;
 }
 
 /* Fewer pairs agree also in the inputs j ... j + width - 1, of which at most one is 1. */
@@ -287,6 +400,7 @@ static void size_slots(search *s)
 {
     size_t memory = broad__spill_memory(s->table->spill) / 16, rows = s->table->rows;
     s->parts = s->table->spill && memory ? 1 + rows * 4 * (sizeof *s->slots + sizeof *s->keys) / memory : 1;
+    if (broad__table_divided(s->table)) s->parts = s->table->owned->comm->ranks, s->part = s->table->owned->comm->rank;
     if (s->parts > 1) rows = rows / s->parts + rows / s->parts / 8 + 1024;
     for (s->size = 16; s->size < 2 * rows;) s->size *= 2;
 }
@@ -301,18 +415,29 @@ static int judge(broad__copies *out, const broad_data *table)
     return status;
 }
 
+/* *out_done: 0 if ranks cannot share it out. */
+static int find_copies(int *out_done, broad__copies *out, search *s)
+{
+    const broad_data *table = s->table;
+    *out_done = 1;
+    if (broad__table_divided(table)) return find_by_ranks(out_done, out, s);
+    size_t few = table->spill || table->inputs < FEW_INPUTS ? table->inputs : FEW_INPUTS;
+    if (!look_up_all(out, s, few)) look_up_all(out, s, table->inputs);
+    return BROAD_OK;
+}
+
 int broad__copies_group(broad__copies *out, broad_data *table)
 {
     search s = {.table = table};
     *out = (broad__copies){0};
     size_slots(&s);
-    int status = BROAD_NO_MEMORY;
+    int status = BROAD_NO_MEMORY, keyed = table->spill || broad__table_divided(table), done = 1;
     s.first = broad__spill_alloc(table->spill, table->rows, sizeof *s.first);
     s.slots = broad__alloc_unset(s.size, sizeof *s.slots);
-    if (table->spill) s.keys = broad__alloc_unset(s.size, sizeof *s.keys);
-    if (!s.first || !s.slots || (table->spill && !s.keys)) goto cleanup;
-    size_t few = table->spill || table->inputs < FEW_INPUTS ? table->inputs : FEW_INPUTS;
-    if (!look_up_all(out, &s, few)) look_up_all(out, &s, table->inputs);
+    if (keyed) s.keys = broad__alloc_unset(s.size, sizeof *s.keys);
+    if (!s.first || !s.slots || (keyed && !s.keys)) goto cleanup;
+    status = find_copies(&done, out, &s);
+    if (status < 0 || !done) goto cleanup;
     status = out->rows || out->opposed ? judge(out, table) : BROAD_OK;
     if (status < 0 || !out->rows || out->by_chance) goto cleanup;
     table->group_name = broad__copy_text(BROAD__COPIES);
@@ -326,7 +451,9 @@ cleanup:
     broad__spill_free(table->spill, s.first);
     broad__free(s.slots);
     broad__free(s.keys);
-    return status;
+    if (done) return status;
+    status = broad__table_gather(table);
+    return status == BROAD_OK ? broad__copies_group(out, table) : status;
 }
 
 int broad__groups_are_copies(const broad_data *table)

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "comm/comm.h"
 #include "data/format/number.h"
 #include "data/labels.h"
 #include "data/roles.h"
@@ -139,6 +140,24 @@ static void spread_row(double *to, const double *from, const spreading *s)
     for (; done < s->roles->inputs; done++) *to++ = from[done];
 }
 
+/* Of a table that ranks have divided: the rows that are here, which then take more room here. */
+static int spread_own_rows(broad__parsed *parsed, const spreading *s, size_t inputs)
+{
+    broad__owned *owned = NULL;
+    double *x = NULL;
+    int status = broad__comm_settle(broad__owned_new(&owned, &x, parsed->rows, inputs));
+    if (status < 0) {
+        broad__owned_free(owned);
+        return status;
+    }
+    for (size_t i = owned->first; i < owned->end; i++) spread_row(x + i * inputs, parsed->x + i * parsed->inputs, s);
+    broad__owned_free(parsed->owned);
+    parsed->owned = owned;
+    parsed->x = x;
+    parsed->inputs = inputs;
+    return BROAD_OK;
+}
+
 static int spread_rows(broad__parsed *parsed, const spreading *s, size_t inputs, broad__level_limits limits)
 {
     if (!broad__parsed_dense(parsed->rows, inputs, limits.bytes))
@@ -146,8 +165,9 @@ static int spread_rows(broad__parsed *parsed, const spreading *s, size_t inputs,
                            "%s: a table of %zu rows and %zu inputs, most of them levels, would be out of proportion to "
                            "the file of %zu bytes; leave columns with many levels out of option categorical",
                            parsed->file, parsed->rows, inputs, limits.bytes);
+    if (broad__owned_divided(parsed->owned)) return spread_own_rows(parsed, s, inputs);
     int status = BROAD_OK;
-    if (broad__table_spills(parsed->rows * inputs * sizeof(double), limits.memory))
+    if (broad__table_spills(parsed->rows * inputs * sizeof(double), limits.memory) && !parsed->owned)
         status = broad__parsed_move(parsed, limits.memory);
     if (status < 0) return status;
     const size_t step = (size_t)BROAD__SPILL_STEP / (inputs * sizeof(double)) + 1;
@@ -159,7 +179,9 @@ static int spread_rows(broad__parsed *parsed, const spreading *s, size_t inputs,
         broad__spill_done(parsed->spill, x + first * inputs, count * inputs * sizeof *x);
         broad__spill_done(parsed->spill, parsed->x + first * parsed->inputs, count * parsed->inputs * sizeof *x);
     }
-    broad__spill_free(parsed->spill, parsed->x);
+    if (!parsed->owned) broad__spill_free(parsed->spill, parsed->x);
+    broad__owned_free(parsed->owned);
+    parsed->owned = NULL;
     parsed->x = x;
     parsed->inputs = inputs;
     return BROAD_OK;

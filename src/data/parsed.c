@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "comm/comm.h"
 #include "data/roles.h"
 #include "data/table.h"
 
@@ -39,6 +40,63 @@ int broad__parsed_place(broad__parsed *parsed, size_t rows, size_t numbers, size
 void *broad__parsed_alloc(const broad__parsed *parsed, size_t count, size_t bytes)
 {
     return parsed->spill ? broad__spill_alloc(parsed->spill, count, bytes) : broad__alloc_unset(count, bytes);
+}
+
+int broad__parsed_divides(const broad__parsed *parsed, size_t rows, size_t numbers, size_t memory)
+{
+    size_t first, end, bytes = SIZE_MAX;
+    if (!broad__comm_divides(rows)) return 0;
+    broad__comm_own_rows(&first, &end, rows);
+    int large = broad__multiply(&bytes, end - first, numbers) < 0 || broad__multiply(&bytes, bytes, sizeof(double)) < 0;
+    return !broad__comm_most(parsed->spill || large || broad__table_spills(bytes, memory));
+}
+
+int broad__parsed_gather(broad__parsed *parsed)
+{
+    return broad__owned_gather(parsed->owned, parsed->x, parsed->inputs);
+}
+
+/* The first word of all rows, from the rank that has its row. */
+static int share_word(broad__cells *cells, const broad__owned *owned, broad__arena *arena)
+{
+    size_t rank = 0, first, end, row = cells->first_word / cells->columns;
+    for (; rank < owned->comm->ranks; rank++) {
+        broad__comm_rows_of(&first, &end, rank, owned->rows);
+        if (row >= first && row < end) break;
+    }
+    int status = broad__comm_broadcast(rank, &cells->word.count, sizeof cells->word.count);
+    char *kept = status == BROAD_OK ? broad__arena_take(arena, cells->word.count + 1) : NULL;
+    if (!kept) return status < 0 ? status : BROAD_NO_MEMORY;
+    if (rank == owned->comm->rank) memcpy(kept, cells->word.bytes, cells->word.count);
+    cells->word.bytes = kept;
+    return broad__comm_broadcast(rank, kept, cells->word.count);
+}
+
+/* What all ranks together have found in their cells. */
+static int share_found(broad__cells *cells, const broad__owned *owned, broad__arena *arena)
+{
+    size_t *found[] = {&cells->missing, &cells->words}, *first[] = {&cells->first_missing, &cells->first_word};
+    int status = BROAD_OK;
+    for (size_t i = 0; status == BROAD_OK && i < 2; i++) {
+        size_t least = *found[i] ? *first[i] : SIZE_MAX;
+        status = broad__comm_least(&least);
+        if (status == BROAD_OK) status = broad__comm_add_counts(found[i], 1);
+        *first[i] = least == SIZE_MAX ? 0 : least;
+    }
+    return status == BROAD_OK && cells->words ? share_word(cells, owned, arena) : status;
+}
+
+int broad__parsed_share(broad__parsed *parsed)
+{
+    broad__parsed *c = parsed;
+    void *blocks[] = {c->weights, c->targets.values, c->targets.ids, c->groups.values, c->groups.ids};
+    size_t columns[] = {1, c->targets.columns, 1, 1, 1}, bytes = sizeof(double);
+    int status = BROAD_OK;
+    for (size_t i = 0; status == BROAD_OK && i < sizeof blocks / sizeof blocks[0]; i++)
+        if (blocks[i]) status = broad__owned_share(c->owned, blocks[i], 0, c->rows, columns[i] * bytes);
+    if (status == BROAD_OK) status = broad__comm_add_counts(&c->missing, 1);
+    if (status == BROAD_OK) status = share_found(&c->targets, c->owned, &c->arena);
+    return status == BROAD_OK ? share_found(&c->groups, c->owned, &c->arena) : status;
 }
 
 static int move(void *block_pointer, broad__spill *spill, size_t count, size_t bytes)
@@ -113,11 +171,24 @@ static void move_row(void *block, size_t to, size_t from, size_t columns)
     if (block) memcpy(bytes + to * row, bytes + from * row, row);
 }
 
+static int drops(const broad__parsed *parsed, int targets)
+{
+    int any = targets || !parsed->rows;
+    for (size_t i = 0; !any && parsed->weights && i < parsed->rows; i++) any = parsed->weights[i] == 0;
+    return any;
+}
+
 int broad__parsed_drop(size_t *out_missing, size_t *out_weightless, broad__parsed *parsed, int targets)
 {
     const size_t step = (size_t)BROAD__SPILL_STEP / ((parsed->inputs + 1) * sizeof(double)) + 1;
     size_t kept = 0, missing = 0, weightless = 0, rows = parsed->rows, given_back = 0;
     targets = targets && parsed->targets.missing && parsed->targets.values;
+    if (!drops(parsed, targets)) {
+        *out_missing = *out_weightless = 0;
+        return BROAD_OK;
+    }
+    int status = broad__parsed_gather(parsed);
+    if (status < 0) return status;
     for (size_t i = 0; i < rows; i++) {
         int bare = targets && has_no_target(parsed, i), light = parsed->weights && parsed->weights[i] == 0;
         missing += (size_t)bare;
@@ -160,7 +231,8 @@ void broad__dictionary_clear(broad__dictionary *dictionary)
 void broad__parsed_clear(broad__parsed *parsed)
 {
     broad__spill *spill = parsed->spill;
-    if (!parsed->x_in_place) broad__spill_free(spill, parsed->x);
+    if (!parsed->x_in_place && !(parsed->owned && parsed->owned->block)) broad__spill_free(spill, parsed->x);
+    broad__owned_free(parsed->owned);
     broad__spill_free(spill, parsed->weights);
     broad__spill_free(spill, parsed->targets.values);
     broad__spill_free(spill, parsed->targets.ids);

@@ -6,6 +6,7 @@
 
 #include "base/spill.h"
 #include "data/distinct.h"
+#include "data/owned.h"
 
 /*
  * Cells of some columns, row by row: as text (photos and their lists), as numbers (binary files), or coded (CSV): then
@@ -45,9 +46,10 @@ typedef struct broad__parsed {
     broad__spill *spill; /* where the arrays of rows lie, except texts; NULL: in memory */
     int spill_borrowed;  /* it is not freed with this */
     double *x;
-    int x_in_place;  /* it lies in the file, and is only read */
-    size_t missing;  /* cells of inputs that are */
-    double *weights; /* rows, each 0 or more; NULL: no such column */
+    broad__owned *owned; /* which of its rows are here; NULL: all. What the other arrays hold is here for all rows */
+    int x_in_place;      /* it lies in the file, and is only read */
+    size_t missing;      /* cells of inputs that are */
+    double *weights;     /* rows, each 0 or more; NULL: no such column */
     broad__cells targets, groups;
     broad__dictionary dictionary;
     broad__arena arena;
@@ -68,6 +70,15 @@ int broad__parsed_dense(size_t rows, size_t inputs, size_t file_bytes);
 int broad__parsed_place(broad__parsed *parsed, size_t rows, size_t numbers, size_t memory);
 /* An array of rows, in the spill or in memory; it may hold anything. */
 void *broad__parsed_alloc(const broad__parsed *parsed, size_t count, size_t bytes);
+/* Whether a table of `rows` rows of `numbers` numbers each is to be divided among the ranks of the call, of which each then
+ * holds its part in memory; all ranks say the same. */
+int broad__parsed_divides(const broad__parsed *parsed, size_t rows, size_t numbers, size_t memory);
+/* All inputs on every rank. */
+int broad__parsed_gather(broad__parsed *parsed);
+/* After every rank has filled in its own rows of a divided table: the rest of its targets, groups and weights, and what was
+ * found in them. */
+int broad__parsed_share(broad__parsed *parsed);
+
 /* Moves the arrays of rows into a spill, if they are in memory. */
 int broad__parsed_move(broad__parsed *parsed, size_t memory);
 /* Rows [first, first + count) are not needed for a while. */

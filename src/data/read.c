@@ -8,6 +8,7 @@
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "comm/comm.h"
 #include "data/copies.h"
 #include "data/detect.h"
 #include "data/format/csv_faults.h"
@@ -32,6 +33,7 @@ typedef struct reading {
     const char **field_names; /* their names, if they are not the inputs' */
     size_t *model_inputs;     /* of each column: the first of the model's inputs that it stands for */
     size_t rows;              /* that it should have; 0: the file with the inputs */
+    int divided;              /* each rank of the call reads its own rows */
     broad__spill *spill;      /* where the table lies, if it has been read already */
     broad__source source;
     const char *format;
@@ -161,7 +163,9 @@ static int fill_as_found(reading *r, const broad__csv_request *request)
     }
     if (status != BROAD_BAD_DATA || !r->parsed.file) return status;
     broad__parsed_clear(&r->parsed);
-    return broad__csv_faults(&r->csv, &r->roles, request);
+    broad__csv_request alone = *request;
+    alone.divided = 0;
+    return broad__csv_faults(&r->csv, &r->roles, &alone);
 }
 
 /* Text that is not UTF-8 is converted first. */
@@ -183,6 +187,7 @@ static int read_csv(reading *r)
 {
     broad__csv_hints hints = {.header = r->options->header, .separator = r->options->separator, .rows = r->rows};
     hints.threads = r->options->threads;
+    hints.divided = r->divided;
     hints.notes = &r->notes;
     if (!r->rows && r->model) hints.model = &r->fields;
     int status = open_csv(r, &hints);
@@ -195,6 +200,7 @@ static int read_csv(reading *r)
     broad__csv_request request = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
     request.labels = task != BROAD_TASK_REGRESS;
     request.memory = memory_limit(r);
+    request.divided = r->divided;
     request.empty = r->model && r->options->rows_optional;
     status = fill_as_found(r, &request);
     if (status < 0 || r->rows) return status;
@@ -213,6 +219,7 @@ static int read_matrix(reading *r)
     if (status < 0) return status;
     broad__matrix_request request = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
     request.memory = memory_limit(r);
+    request.divided = r->divided;
     request.threads = r->options->threads;
     request.in_place = r->options->in_place;
     return broad__matrix_fill(&r->parsed, &r->matrix, &r->roles, &request);
@@ -331,6 +338,8 @@ static int set_inputs(broad_data *table, reading *r)
     if (status < 0) return status;
     table->inputs = r->parsed.inputs;
     table->x = r->parsed.x;
+    table->owned = r->parsed.owned;
+    r->parsed.owned = NULL;
     if (r->parsed.x_in_place) broad__source_take(&table->x_file, &r->source);
     table->spill = r->parsed.spill;
     r->parsed.x = NULL;
@@ -372,12 +381,24 @@ static int set_targets(broad_data *table, reading *r)
     return broad__targets_set(table, &r->parsed, &facts, r->options, r->model);
 }
 
+/* Whether each rank may read its own rows alone: texts that are kept, levels that a model does not know, and arrays that lie
+ * in files are looked for in all of them. */
+static int is_divided(const broad_read_options *options, const broad__columns *model)
+{
+    return broad__comm_ranks() > 1 && !options->keep && !options->memory && !(model && model->categories.count);
+}
+
+static broad__source_maps mapped_files(const reading *r)
+{
+    return r->divided ? BROAD__MAP_ALL : r->options->in_place ? BROAD__MAP_NUMBERS : BROAD__MAP_LARGE;
+}
+
 static int read_labels(broad_data *table, const reading *inputs)
 {
     reading r = {.options = inputs->options, .model = inputs->model, .rows = table->rows, .spill = table->spill};
     int status = set_fields(&r);
     if (status == BROAD_OK)
-        status = broad__source_open(&r.source, r.options->labels, r.options->memory, r.options->in_place);
+        status = broad__source_open(&r.source, r.options->labels, r.options->memory, mapped_files(&r));
     if (status == BROAD_OK) status = read_content(&r);
     if (status == BROAD_OK && r.parsed.rows != table->rows)
         status = broad__fail(BROAD_BAD_DATA, "%s has %zu rows, %s has %zu: each row needs its target", r.source.name,
@@ -443,7 +464,9 @@ int broad__read(broad_data **out, const char *path, const broad_read_options *op
         return broad__fail(BROAD_USAGE, "data and labels cannot both come from standard input");
     reading r = {.options = options, .model = columns};
     int status = set_fields(&r);
-    if (status == BROAD_OK) status = broad__source_open(&r.source, path, options->memory, options->in_place);
+    r.divided = is_divided(options, columns);
+    if (status == BROAD_OK) status = broad__source_open(&r.source, path, options->memory, mapped_files(&r));
+    if (r.divided) status = broad__comm_settle(status);
     if (status == BROAD_OK) status = read_table(out, &r);
     reading_clear(&r);
     return status;

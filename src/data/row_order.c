@@ -8,6 +8,7 @@
 #include "base/smallest.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 
 enum { AT_ONCE = 128 };
 
@@ -23,9 +24,14 @@ static uint64_t hash_numbers(uint64_t seed, const double *numbers, size_t count)
     return seed;
 }
 
+uint64_t broad__inputs_check(const broad_data *table, size_t row)
+{
+    return hash_numbers(0, table->x + row * table->inputs, table->inputs);
+}
+
 uint64_t broad__row_hash(const broad_data *table, size_t row)
 {
-    uint64_t hash = hash_numbers(0, table->x + row * table->inputs, table->inputs);
+    uint64_t hash = broad__inputs_check(table, row);
     if (table->classes) {
         const char *label = table->output_names[table->classes[row]];
         hash = broad__hash_number(label, strlen(label), hash);
@@ -45,11 +51,13 @@ static int step_past(const broad_data *table, size_t first, size_t i, size_t row
 
 int broad__row_hashes(uint64_t *out, const broad_data *table, size_t first, size_t rows)
 {
-    for (size_t i = 0; i < rows; i++) {
-        out[i] = broad__row_hash(table, first + i);
-        if (step_past(table, first, i, rows)) break;
+    size_t from, end;
+    broad__owned_rows(&from, &end, table->owned, first, rows);
+    for (size_t i = from; i < end; i++) {
+        out[i - first] = broad__row_hash(table, i);
+        if (step_past(table, from, i - from, end - from)) break;
     }
-    return broad__watch_check(BROAD_OK);
+    return broad__watch_check(broad__owned_share(table->owned, out, first, rows, sizeof *out));
 }
 
 int broad__row_marks(uint64_t *out, const broad_data *table, size_t first, size_t rows, size_t before)
@@ -69,17 +77,41 @@ int broad__row_marks(uint64_t *out, const broad_data *table, size_t first, size_
     return status;
 }
 
+/* The smallest of each rank's rows, shown to all: the smallest of these are those of all rows. */
+static int show_others(broad__smallest *smallest, const broad__owned *owned)
+{
+    size_t most = smallest->count;
+    broad__smallest own = *smallest;
+    broad__keyed_row *from = broad__alloc_array(most, sizeof *from);
+    int status = from ? broad__smallest_open(smallest, most) : BROAD_NO_MEMORY;
+    broad__keyed_rows_sort(own.kept, own.there);
+    for (size_t rank = 0; status == BROAD_OK && rank < owned->comm->ranks; rank++) {
+        size_t there = own.there < most ? own.there : most;
+        if (rank == owned->comm->rank) memcpy(from, own.kept, there * sizeof *from);
+        status = broad__comm_broadcast(rank, &there, sizeof there);
+        if (status == BROAD_OK) status = broad__comm_broadcast(rank, from, there * sizeof *from);
+        for (size_t i = 0; status == BROAD_OK && i < there; i++)
+            broad__smallest_show(smallest, from[i].key, from[i].weight, from[i].row);
+    }
+    broad__free(from);
+    broad__smallest_close(NULL, &own);
+    return status;
+}
+
 int broad__row_order(size_t *out, size_t count, const broad_data *table, size_t first, size_t rows)
 {
     broad__smallest smallest;
+    size_t from, end;
     if (!count) return BROAD_OK;
     int status = broad__smallest_open(&smallest, count);
     if (status < 0) return status;
-    for (size_t i = 0; i < rows; i++) {
-        double weight = table->weights ? table->weights[first + i] : 1;
-        broad__smallest_show(&smallest, broad__row_hash(table, first + i), weight, i);
-        if (step_past(table, first, i, rows)) break;
+    broad__owned_rows(&from, &end, table->owned, first, rows);
+    for (size_t i = from; i < end; i++) {
+        double weight = table->weights ? table->weights[i] : 1;
+        broad__smallest_show(&smallest, broad__row_hash(table, i), weight, i - first);
+        if (step_past(table, from, i - from, end - from)) break;
     }
-    broad__smallest_close(out, &smallest);
-    return broad__watch_check(BROAD_OK);
+    if (broad__table_divided(table)) status = show_others(&smallest, table->owned);
+    broad__smallest_close(status == BROAD_OK ? out : NULL, &smallest);
+    return broad__watch_check(status);
 }

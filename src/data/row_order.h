@@ -12,6 +12,7 @@
 
 /* That hash, of one row and of `rows` rows from `first` on. */
 uint64_t broad__row_hash(const broad_data *table, size_t row);
+uint64_t broad__inputs_check(const broad_data *table, size_t row); /* of the inputs alone */
 int broad__row_hashes(uint64_t *out, const broad_data *table, size_t first, size_t rows);
 
 /* The same, but different for rows that hold the same: which of them has which does not matter. before: rows that came

@@ -349,8 +349,8 @@ int broad__cut(broad_data **out_train, broad_data **out_test, const broad_data *
     size_t *rows = broad__spill_alloc(table->spill, table->rows, sizeof *rows);
     if (!rows) return BROAD_NO_MEMORY;
     size_t train = list_rows(rows, table, apart, 0);
-    int status = broad__table_rows(out_train, table, rows, train);
-    if (status == BROAD_OK) status = broad__table_rows(out_test, table, rows, list_rows(rows, table, apart, 1));
+    int status = broad__table_deal(out_train, table, rows, train);
+    if (status == BROAD_OK) status = broad__table_deal(out_test, table, rows, list_rows(rows, table, apart, 1));
     broad__spill_free(table->spill, rows);
     if (status < 0) {
         broad__table_free(*out_train);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 #include "data/photo/photo_rows.h"
 #include "data/row_order.h"
 #include "data/text.h"
@@ -32,8 +33,10 @@ int broad__table_new(broad_data **out, size_t rows, size_t inputs)
 void broad__table_free(broad_data *table)
 {
     if (!table) return;
+    int elsewhere = table->x_borrowed || (table->owned && table->owned->block);
     if (table->x_file.bytes) broad__file_unmap(&table->x_file);
-    else if (!table->x_borrowed) broad__spill_free(table->spill, table->x);
+    else if (!elsewhere) broad__spill_free(table->spill, table->x);
+    broad__owned_free(table->owned);
     broad__spill_free(table->spill, table->classes);
     broad__spill_free(table->spill, table->values);
     broad__spill_free(table->spill, table->groups);
@@ -50,6 +53,15 @@ void broad__table_free(broad_data *table)
     broad__notes_clear(&table->notes);
     broad__photos_clear(&table->photos);
     broad__free(table);
+}
+
+int broad__table_divided(const broad_data *table) { return broad__owned_divided(table->owned); }
+
+int broad__table_gather(const broad_data *table) { return broad__owned_gather(table->owned, table->x, table->inputs); }
+
+int broad__table_meet(const broad_data *table)
+{
+    return broad__comm_ranks() > 1 ? BROAD_OK : broad__table_gather(table);
 }
 
 int broad__table_spills(size_t bytes, size_t memory) { return memory && bytes > memory / 4; }
@@ -144,7 +156,101 @@ static void *pick(picking *p, const void *from, size_t columns, size_t bytes)
     return to;
 }
 
-int broad__table_rows(broad_data **out, const broad_data *table, const size_t *rows, size_t count)
+/* ---- rows that lie at other ranks -------------------------------------------------------------------------------------- */
+
+/* Rows `rows` of the inputs, all of them on every rank. */
+static double *collect_inputs(const broad_data *table, const size_t *rows, size_t count)
+{
+    size_t inputs = table->inputs;
+    const broad__owned *owned = table->owned;
+    const broad_comm *before = broad__owned_enter(owned);
+    double *x = broad__alloc_doubles(count, inputs);
+    int status = broad__comm_settle(x ? BROAD_OK : BROAD_NO_MEMORY);
+    for (size_t i = 0; status == BROAD_OK && i < count; i++)
+        if (rows[i] >= owned->first && rows[i] < owned->end)
+            memcpy(x + i * inputs, table->x + rows[i] * inputs, inputs * sizeof *x);
+    if (status == BROAD_OK) status = broad__comm_collect(x, rows, count, inputs, owned->rows);
+    broad__comm_leave(before);
+    if (status == BROAD_OK) return x;
+    broad__free(x);
+    return NULL;
+}
+
+/* Rows of the inputs on their way from the ranks of one table to those of another. */
+typedef struct dealing {
+    const broad_data *table;
+    const size_t *rows; /* rising or not: of each row of the other, its number in the table */
+    const broad__owned *to;
+    double *x;                /* of the other */
+    double *packed;           /* rows that go to one rank, or come from one */
+    size_t first, end, count; /* rows of the other that a rank owns; how many of them are packed */
+} dealing;
+
+/* The rows of [first, end) of the other table that `rank` has in this one: packed, or with `unpack` put in place. */
+static void pack(dealing *d, size_t rank, int unpack)
+{
+    size_t inputs = d->table->inputs, from, end, bytes = inputs * sizeof *d->x;
+    broad__comm_rows_of(&from, &end, rank, d->table->rows);
+    d->count = 0;
+    for (size_t i = d->first; i < d->end; i++) {
+        if (d->rows[i] < from || d->rows[i] >= end) continue;
+        double *packed = d->packed + d->count++ * inputs;
+        if (unpack) memcpy(d->x + i * inputs, packed, bytes);
+        else memcpy(packed, d->table->x + d->rows[i] * inputs, bytes);
+    }
+}
+
+/* How many rows travel from one rank to another. */
+static size_t count_rows(const dealing *d, size_t from_rank)
+{
+    size_t from, end, count = 0;
+    broad__comm_rows_of(&from, &end, from_rank, d->table->rows);
+    for (size_t i = d->first; i < d->end; i++) count += d->rows[i] >= from && d->rows[i] < end;
+    return count;
+}
+
+/* From each rank to each, in one order that all of them keep. */
+static int deal_rows(dealing *d)
+{
+    size_t rank = d->to->comm->rank, ranks = d->to->comm->ranks, inputs = d->table->inputs;
+    int status = BROAD_OK;
+    for (size_t to = 0; status == BROAD_OK && to < ranks; to++)
+        for (size_t from = 0; status == BROAD_OK && from < ranks; from++) {
+            if (from != rank && to != rank) continue;
+            broad__comm_rows_of(&d->first, &d->end, to, d->to->rows);
+            d->count = count_rows(d, from);
+            d->packed = broad__alloc_doubles(d->count, inputs);
+            if (!d->packed) return BROAD_NO_MEMORY;
+            if (from == rank) pack(d, from, 0);
+            status = broad__comm_move(d->packed, d->count * inputs, from, to);
+            if (status == BROAD_OK && to == rank) pack(d, from, 1);
+            broad__free(d->packed);
+        }
+    return status;
+}
+
+static int deal_inputs(broad_data *part, const broad_data *table, const size_t *rows, size_t count)
+{
+    const broad_comm *before = broad__owned_enter(table->owned);
+    int status = broad__comm_settle(broad__owned_new(&part->owned, &part->x, count, table->inputs));
+    dealing d = {.table = table, .rows = rows, .to = part->owned, .x = part->x};
+    if (status == BROAD_OK) status = deal_rows(&d);
+    broad__comm_leave(before);
+    return status;
+}
+
+/* Inputs of rows that ranks have divided; deal: so are those of the part, if they are enough. */
+static int pick_inputs(broad_data *part, const broad_data *table, const size_t *rows, size_t count, int deal)
+{
+    const broad_comm *before = broad__owned_enter(table->owned);
+    int divides = deal && broad__comm_divides(count);
+    broad__comm_leave(before);
+    if (divides) return deal_inputs(part, table, rows, count);
+    part->x = collect_inputs(table, rows, count);
+    return part->x ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
+static int pick_rows(broad_data **out, const broad_data *table, const size_t *rows, size_t count, int deal)
 {
     *out = NULL;
     broad_data *part;
@@ -156,8 +262,11 @@ int broad__table_rows(broad_data **out, const broad_data *table, const size_t *r
     part->spill = p.spill;
     part->x_borrowed = 0;
     part->x_file = (broad__mapping){0};
+    part->owned = NULL;
     part->rows = count;
-    part->x = pick(&p, table->x, table->inputs, sizeof *table->x);
+    part->x = NULL;
+    if (broad__table_divided(table)) failed = pick_inputs(part, table, rows, count, deal) < 0;
+    else part->x = pick(&p, table->x, table->inputs, sizeof *table->x);
     part->classes = pick(&p, table->classes, 1, sizeof *table->classes);
     part->values = pick(&p, table->values, table->outputs, sizeof *table->values);
     part->groups = pick(&p, table->groups, 1, sizeof *table->groups);
@@ -177,6 +286,16 @@ int broad__table_rows(broad_data **out, const broad_data *table, const size_t *r
     }
     *out = part;
     return BROAD_OK;
+}
+
+int broad__table_rows(broad_data **out, const broad_data *table, const size_t *rows, size_t count)
+{
+    return pick_rows(out, table, rows, count, 0);
+}
+
+int broad__table_deal(broad_data **out, const broad_data *table, const size_t *rows, size_t count)
+{
+    return pick_rows(out, table, rows, count, 1);
 }
 
 int broad__table_thin(broad_data **out, const broad_data *table, size_t count)
@@ -278,6 +397,8 @@ int broad__table_append(broad_data **out, const broad_data *a, const broad_data 
 {
     *out = NULL;
     int failed = 0, status = check_join(a, b);
+    if (status == BROAD_OK) status = broad__table_gather(a);
+    if (status == BROAD_OK) status = broad__table_gather(b);
     if (status < 0) return status;
     broad_data *both;
     const broad_data *wide = a->outputs < b->outputs ? b : a;
@@ -289,6 +410,7 @@ int broad__table_append(broad_data **out, const broad_data *a, const broad_data 
     both->spill = j.spill;
     both->x_borrowed = 0;
     both->x_file = (broad__mapping){0};
+    both->owned = NULL;
     both->rows = a->rows + b->rows;
     both->outputs = wide->outputs;
     both->x = join(&j, a->x, b->x, a->inputs * sizeof *a->x);
@@ -397,18 +519,50 @@ static void hash_classes(broad__hash *hash, broad__spill *spill, const size_t *c
     }
 }
 
+/* The inputs of rows in their order, those of each rank by itself. */
+typedef struct hashing {
+    broad__hash *hash;
+    const broad_data *table;
+    size_t first, count;
+} hashing;
+
+static void hash_own_inputs(void *context)
+{
+    const hashing *h = context;
+    const broad_data *table = h->table;
+    size_t from, end, inputs = table->inputs;
+    broad__owned_rows(&from, &end, table->owned, h->first, h->count);
+    broad__hash_resume(h->hash);
+    hash_numbers(h->hash, table->spill, table->x + from * inputs, (end - from) * inputs);
+}
+
+static int hash_inputs(hashing *h)
+{
+    size_t bytes;
+    void *state = broad__hash_state(h->hash, &bytes);
+    if (!broad__table_divided(h->table)) {
+        hash_own_inputs(h);
+        return BROAD_OK;
+    }
+    int status = broad__comm_pass(state, bytes, hash_own_inputs, h);
+    if (status == BROAD_OK) status = broad__comm_broadcast_last(state, bytes);
+    broad__hash_resume(h->hash);
+    return status;
+}
+
 int broad__table_fingerprint(char out[33], const broad_data *table, size_t first, size_t count)
 {
-    broad__hash *hash = broad__hash_open();
-    if (!hash) return BROAD_NO_MEMORY;
+    hashing h = {broad__hash_open(), table, first, count};
+    if (!h.hash) return BROAD_NO_MEMORY;
     /* Classes that no row has do not matter: a model may get further ones. */
     size_t outputs = table->task == BROAD_TASK_CLASSIFY ? 0 : table->outputs;
     uint64_t shape[4] = {count, table->inputs, outputs, (uint64_t)table->task};
-    broad__hash_add(hash, shape, sizeof shape);
-    hash_numbers(hash, table->spill, table->x + first * table->inputs, count * table->inputs);
-    if (table->values) hash_numbers(hash, table->spill, table->values + first * table->outputs, count * table->outputs);
-    if (table->classes) hash_classes(hash, table->spill, table->classes + first, count);
-    if (table->weights) hash_numbers(hash, table->spill, table->weights + first, count);
-    broad__hash_close(out, hash);
-    return broad__watch_check(BROAD_OK);
+    broad__hash_add(h.hash, shape, sizeof shape);
+    int status = hash_inputs(&h);
+    if (table->values)
+        hash_numbers(h.hash, table->spill, table->values + first * table->outputs, count * table->outputs);
+    if (table->classes) hash_classes(h.hash, table->spill, table->classes + first, count);
+    if (table->weights) hash_numbers(h.hash, table->spill, table->weights + first, count);
+    broad__hash_close(out, h.hash);
+    return broad__watch_check(status);
 }

@@ -16,6 +16,7 @@
 #include "data/form.h"
 #include "data/kept.h"
 #include "data/notes.h"
+#include "data/owned.h"
 #include "data/table_done.h"
 #include "data/transform/projection_apply.h"
 #include "image/photo.h"
@@ -45,6 +46,7 @@ struct broad_data {
     const char *format;    /* static text */
     broad__spill *spill;   /* what x, classes, values, groups and weights lie in; NULL: memory */
     double *x;             /* rows x inputs */
+    broad__owned *owned;   /* which of these rows are here, where ranks have divided them; NULL: all */
     int x_borrowed;        /* x is the caller's, who keeps it until the table is freed */
     broad__mapping x_file; /* of the file that x lies in, where it is only read; bytes NULL: it lies in none */
     size_t *classes;       /* classification: rows */
@@ -76,8 +78,15 @@ void broad__table_free(broad_data *table); /* accepts NULL and half-built ones *
 /* Whether arrays of this many bytes are to be spilled if the process should hold `memory` bytes; 0: no limit. */
 int broad__table_spills(size_t bytes, size_t memory);
 
-/* A new table of the given rows. */
+/* A new table of the given rows, all of them on every rank. */
 int broad__table_rows(broad_data **out, const broad_data *table, const size_t *rows, size_t count);
+/* The same, divided among the ranks if the table is and there are enough rows. */
+int broad__table_deal(broad_data **out, const broad_data *table, const size_t *rows, size_t count);
+
+/* For a call that needs all inputs, and for one that can share the rows out, in which only ranks are missing; of all ranks. */
+int broad__table_gather(const broad_data *table);
+int broad__table_meet(const broad_data *table);
+int broad__table_divided(const broad_data *table); /* inputs of some rows are not here */
 
 /* `count` rows, the first in an order that does not depend on how they lie (data/row_order.h): files are often sorted. */
 int broad__table_thin(broad_data **out, const broad_data *table, size_t count);

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "comm/comm.h"
 #include "data/copies.h"
 #include "data/format/cell.h"
 #include "data/levels.h"
@@ -27,7 +28,9 @@ static void missing_codes(double *out, const broad__parsed *parsed, const broad_
 static void count_missing(size_t *counts, const double *codes, const broad__parsed *parsed)
 {
     const size_t step = (size_t)BROAD__SPILL_STEP / (parsed->inputs * sizeof(double)) + 1;
-    for (size_t i = 0; i < parsed->rows; i++) {
+    size_t first, end;
+    broad__owned_rows(&first, &end, parsed->owned, 0, parsed->rows);
+    for (size_t i = first; i < end; i++) {
         const double *x = parsed->x + i * parsed->inputs;
         for (size_t j = 0; j < parsed->inputs; j++) counts[j] += isnan(x[j]) || x[j] == codes[j];
         if (i % step == step - 1) broad__parsed_done(parsed, i + 1 - step, step);
@@ -68,6 +71,9 @@ int broad__tidy_missing(broad__notes *notes, const broad__parsed *parsed, const 
     if (status == BROAD_OK) {
         missing_codes(codes, parsed, roles);
         count_missing(counts, codes, parsed);
+        if (broad__owned_divided(parsed->owned)) status = broad__comm_add_counts(counts, roles->inputs);
+    }
+    if (status == BROAD_OK) {
         status = tell_missing(notes, counts, roles, layout);
     }
     broad__free(counts);

@@ -6,9 +6,11 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/copies.h"
+#include "data/row_order.h"
 
+/* check: another hash of the inputs, where they cannot be compared with those of another rank; otherwise 0. */
 typedef struct keyed {
-    uint64_t key;
+    uint64_t key, check;
     size_t row;
 } keyed;
 
@@ -23,10 +25,12 @@ static int by_key(const void *a, const void *b)
 static size_t settle_run(size_t *twins, const broad_data *table, size_t first, const keyed *run, size_t count)
 {
     size_t kinds = 0;
+    int divided = broad__table_divided(table);
     for (size_t i = 0; i < count; i++) {
-        size_t k = 0;
+        size_t k = 0, row = first + run[i].row;
         while (k < i &&
-               (twins[run[k].row] != run[k].row || !broad__inputs_same(table, first + run[k].row, first + run[i].row)))
+               (twins[run[k].row] != run[k].row ||
+                !(divided ? run[k].check == run[i].check : broad__inputs_same(table, first + run[k].row, row))))
             k++;
         twins[run[i].row] = run[k].row;
         kinds += k == i;
@@ -40,10 +44,14 @@ int broad__twins_find(size_t **out, const broad_data *table, size_t first, size_
     keyed *rows = broad__alloc_array(count, sizeof *rows);
     int status = twins && rows ? BROAD_OK : BROAD_NO_MEMORY;
     *out = NULL;
-    for (size_t i = 0; status == BROAD_OK && i < count; i++) {
-        rows[i] = (keyed){broad__inputs_hash(table, first + i), i};
-        broad__table_done(table, first + i, 1);
+    size_t from, until;
+    int divided = broad__table_divided(table);
+    broad__owned_rows(&from, &until, table->owned, first, count);
+    for (size_t i = from; status == BROAD_OK && i < until; i++) {
+        rows[i - first] = (keyed){broad__inputs_hash(table, i), divided ? broad__inputs_check(table, i) : 0, i - first};
+        broad__table_done(table, i, 1);
     }
+    if (status == BROAD_OK) status = broad__owned_share(table->owned, rows, first, count, sizeof *rows);
     if (status == BROAD_OK) qsort(rows, count, sizeof *rows, by_key);
     for (size_t i = 0, end; status == BROAD_OK && i < count; i = end) {
         for (end = i + 1; end < count && rows[end].key == rows[i].key;) end++;

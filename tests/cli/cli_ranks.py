@@ -11,6 +11,7 @@ import random
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -179,21 +180,71 @@ class Ranks(unittest.TestCase):
             self.fit(0, "brls", "fitted")
         return self.path("fitted")
 
-    def test_a_rank_that_fails_alone_ends_the_others(self):
+    def fail_alone(self, words, code, says):
+        """Rank 1 is started with other words than rank 0."""
         model = self.fitted()
         with open(model, "rb") as file:
             before = file.read()
-        script = (f'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then exec "{BROAD}" fit /nowhere.csv; fi; '
+        script = (f'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then exec "{BROAD}" fit {words}; fi; '
                   f'exec "{BROAD}" fit "{self.data}" --kind brls --preset paper --enhance 50x200 -q -o "{model}"')
         start = time.time()
         done = subprocess.run(["mpirun", "-n", "2", "sh", "-c", script], env=ENVIRONMENT, capture_output=True, text=True)
         self.assertLess(time.time() - start, 60)
-        self.assertEqual(done.returncode, 66)
-        self.assertEqual(done.stderr.count("/nowhere.csv"), 1)
-        self.assertIn("rank 1 of 2", done.stderr)
+        self.assertEqual(done.returncode, code)
+        self.assertEqual(done.stderr.count(words), 1)
+        for text in says:
+            self.assertIn(text, done.stderr)
         with open(model, "rb") as file:
             self.assertTrue(file.read() == before, "the model has changed")
         self.assertFalse(ranks_alive(self.folder))
+
+    def test_a_rank_that_fails_alone_ends_the_others(self):
+        self.fail_alone("--no-such-option", 2, ["rank 1 of 2"])
+
+    def test_a_file_that_one_rank_lacks_is_named_once(self):
+        self.fail_alone("/nowhere.csv", 66, [])
+
+    def test_a_bad_line_has_the_message_of_one_process(self):
+        """Whichever rank has it; a model that was there stays."""
+        with open(self.data) as file:
+            lines = file.readlines()
+        bad, model = self.path("bad.csv"), self.path("kept")
+        shutil.copy(self.fitted(), model)
+        for at, line in ((3, "1,2,3,4,none,5,6\n"), (len(lines) - 2, "1,2,x,4,5,low\n")):
+            with open(bad, "w") as file:
+                file.writelines(lines[:at] + [line] + lines[at + 1:])
+            words = ["fit", bad, "--categorical", "none", *KINDS["brls"], "-q", "-o", model]
+            (code, _, alone), (other, _, err) = run(0, *words), run(3, *words)
+            self.assertEqual((code, other), (65, 65))
+            self.assertIn(f"bad.csv:{at + 1}", alone)
+            self.assertTrue(err.startswith(alone), err)
+            self.assertEqual(err.count("bad.csv"), alone.count("bad.csv"))
+            self.same("kept", "fitted")
+
+    def peaks(self, ranks, *words):
+        """The most memory that each rank has had, in bytes."""
+        watch = "import os, resource, sys; pid = os.fork(); pid or os.execv(sys.argv[1], sys.argv[1:]); " \
+                "code = os.waitpid(pid, 0)[1]; print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(code != 0)"
+        done = subprocess.run(["mpirun", "-n", str(ranks), sys.executable, "-c", watch, BROAD, *map(str, words)], env=ENVIRONMENT,
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = [1024 * int(line) for line in done.stdout.split()]
+        self.assertEqual(len(found), ranks)
+        return found
+
+    def test_each_rank_holds_its_own_rows(self):
+        """A table of 64 million bytes: with four ranks, three quarters of it are elsewhere."""
+        rows, inputs = 80_000, 100
+        data, labels = self.path("data.idx"), self.path("labels.idx")
+        numbers = random.Random(5).randbytes(rows * inputs)
+        with open(data, "wb") as out:
+            out.write(struct.pack(">BBBBII", 0, 0, 8, 2, rows, inputs) + numbers)
+        with open(labels, "wb") as out:
+            out.write(struct.pack(">BBBBI", 0, 0, 8, 1, rows) + bytes(b > 99 for b in numbers[::inputs]))
+        words = ["fit", data, "--labels", labels, "--preset", "paper", "--features", "1x5", "--enhance", "5x2", "--threads", 1, "-q", "-o"]
+        one, four = self.peaks(1, *words, self.path("one")), self.peaks(4, *words, self.path("four"))
+        self.same("one", "four")
+        self.assertLess(max(four), one[0] - rows * inputs * 8 * 5 // 8, f"{four} bytes with four ranks, {one} with one")
 
     def kill_one(self, moment, rank, name):
         """Kills one rank at that moment. Whether the run was still under way."""

@@ -629,7 +629,7 @@ static void test_ranks_of_many_rows(void **state)
     for (int t = 0; t < 2; t++) {
         double *m = made[t];
         broad__scaling_arrays arrays = {m, m + 2 * COLUMNS, m + 4 * COLUMNS, m + 5 * COLUMNS};
-        broad__column_rows rows = {t ? copy : x, COUNT, COLUMNS, t ? spill : NULL};
+        broad__column_rows rows = {t ? copy : x, COUNT, COLUMNS, t ? spill : NULL, NULL};
         assert_ok(broad__scaling_fit(&arrays, BROAD_SCALE_BOTH, &rows));
     }
     assert_memory_equal(made[0], made[1], sizeof made[0]);

@@ -21,7 +21,7 @@ static inline void fit(fitted *f, broad_scale how, double *x, size_t rows, size_
     f->fill = malloc(inputs * sizeof *f->fill);
     f->knots = malloc(broad__scaling_knots(how, inputs) * sizeof *f->knots);
     broad__scaling_arrays arrays = {f->shift, f->factor, f->fill, f->knots};
-    assert_ok(broad__scaling_fit(&arrays, how, &(broad__column_rows){x, rows, inputs, NULL}));
+    assert_ok(broad__scaling_fit(&arrays, how, &(broad__column_rows){x, rows, inputs, NULL, NULL}));
     f->scaling = (broad__scaling){how, inputs, columns, f->shift, f->factor, f->fill, f->knots};
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "comm/comm.h"
 #include "data/format/csv_threads.h"
 #include "data/levels.h"
 
@@ -75,7 +76,9 @@ static int allocate(broad__parsed *out, const broad__roles *roles, const broad__
     out->spill_borrowed = out->spill != NULL;
     int status = broad__parsed_place(out, rows, numbers, request->memory);
     if (status < 0) return status;
-    int failed = !(out->x = broad__parsed_alloc(out, rows * roles->inputs, sizeof *out->x));
+    if (request->divided) status = broad__owned_new(&out->owned, &out->x, rows, roles->inputs);
+    else out->x = broad__parsed_alloc(out, rows * roles->inputs, sizeof *out->x);
+    int failed = !out->x;
     if (roles->weights) failed |= !(out->weights = broad__parsed_alloc(out, rows, sizeof *out->weights));
     cells = rows * roles->targets;
     if (roles->targets && texts)
@@ -125,10 +128,58 @@ int broad__csv_fill_open(broad__parsed *out, const broad__csv *csv, const broad_
 
 void broad__csv_fill_close(broad__filling *work) { broad__free(work->columns); }
 
-int broad__csv_fill(broad__parsed *out, const broad__csv *csv, const broad__roles *roles,
-                    const broad__csv_request *request)
+/* Rows [first, end) of the text, if each of its lines is a row; otherwise it fails, without a message. */
+static int fill_own(broad__filling *work, size_t first, size_t end, const char *last)
 {
+    const broad__csv *csv = work->csv;
+    broad__csv here = *csv;
+    const char *at = broad__csv_plain_row(csv, first);
+    here.end = end == work->parsed->owned->rows ? last : broad__csv_plain_row(csv, end);
+    here.chunk_count = ((size_t)(here.end - csv->begin) + BROAD__CSV_CHUNK - 1) / BROAD__CSV_CHUNK;
+    if (first == end) return BROAD_OK;
+    work->csv = &here;
+    work->capacity = end;
+    work->parsed->rows = first;
+    int status = broad__csv_fill_threads(work, &at);
+    work->csv = csv;
+    return status == BROAD_OK && (at != here.end || work->parsed->rows != end) ? BROAD_BAD_DATA : status;
+}
+
+/* Every rank fills in its own rows, and what else all rows have. *out_done: all of them could; if not, a plain run over all rows
+ * tells why, or does what takes more than lines. */
+static int fill_divided(int *out_done, broad__parsed *out, const broad__csv *csv, const broad__roles *roles,
+                        const broad__csv_request *request)
+{
+    const char *last = NULL;
+    size_t rows = 0, first, end, numbers = roles->inputs + roles->targets + 3;
+    broad__parsed none = {.spill = request->spill};
+    broad__filling work = {.parsed = out, .csv = csv, .roles = roles, .missing = request->missing, .divided = 1};
+    broad__csv_request own = *request;
+    *out_done = 0;
+    own.memory = 0; /* these rows fit */
+    if (request->divided && !request->texts) rows = broad__csv_plain_rows(&last, csv);
+    if (!rows || !broad__parsed_divides(&none, rows, numbers, request->memory)) return BROAD_OK;
+    broad__comm_own_rows(&first, &end, rows);
+    int status = broad__csv_fill_open(out, csv, roles, &own, rows);
+    if (status == BROAD_OK) status = broad__csv_fill_columns(&work);
+    if (status == BROAD_OK) status = fill_own(&work, first, end, last);
+    int matched = !broad__comm_most(status < 0);
+    out->rows = rows;
+    if (matched) matched = broad__csv_join_ranks(&work, first, end);
+    broad__csv_fill_close(&work);
+    *out_done = matched > 0;
+    if (!matched) broad__parsed_clear(out);
+    if (matched > 0) return broad__parsed_share(out);
+    return matched;
+}
+
+/* All rows on this rank. */
+static int fill_whole(broad__parsed *out, const broad__csv *csv, const broad__roles *roles,
+                      const broad__csv_request *given)
+{
+    broad__csv_request alone = *given, *request = &alone;
     broad__filling work = {.parsed = out, .csv = csv, .roles = roles, .missing = request->missing};
+    request->divided = 0;
     work.capacity = max_rows(csv);
     work.memory = request->memory;
     int status = broad__csv_fill_open(out, csv, roles, request, work.capacity);
@@ -139,4 +190,12 @@ int broad__csv_fill(broad__parsed *out, const broad__csv *csv, const broad__role
         status = broad__fail(BROAD_BAD_DATA, "%s: a header and no rows; set option header to no if line %zu is data",
                              csv->name, broad__line_at(csv, broad__row_start(csv, csv->top)));
     return status;
+}
+
+int broad__csv_fill(broad__parsed *out, const broad__csv *csv, const broad__roles *roles,
+                    const broad__csv_request *request)
+{
+    int done;
+    int status = fill_divided(&done, out, csv, roles, request);
+    return status == BROAD_OK && !done ? fill_whole(out, csv, roles, request) : status;
 }

@@ -13,6 +13,7 @@ typedef struct broad__csv_request {
     int texts;                      /* targets and groups stay text that lies in the source, else they are coded */
     int empty;                      /* no rows are no error */
     int labels;                     /* coded targets may be classes */
+    int divided;                    /* the rows are divided among the ranks of the call, if they are enough */
     size_t memory;                  /* bytes that the process should hold at most; 0: no limit */
     broad__spill *spill;            /* where the arrays of rows go; NULL: a new one if there are too many rows */
 } broad__csv_request;

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 #include "data/distinct.h"
 #include "data/format/cell.h"
 
@@ -80,25 +81,22 @@ static void survey_chunk(void *context, size_t index, size_t worker)
     s->zero[index] = t.zeros ? memchr(from, 0, count) : NULL;
 }
 
-static int survey_all(broad__csv *csv)
+/* Chunks [begin, end). *zero: the first zero byte, or NULL. */
+static int survey_chunks(const char **zero, broad__csv *csv, size_t begin, size_t end)
 {
-    csv->lines = csv->quotes = 0;
-    for (size_t first = 0; first < csv->chunk_count; first += BATCH) {
+    *zero = NULL;
+    for (size_t first = begin; first < end; first += BATCH) {
         survey s = {.csv = csv, .first = first};
         int status = broad__watch_poll(0, 1);
         if (status < 0) return status;
-        size_t count = csv->chunk_count - first < BATCH ? csv->chunk_count - first : BATCH;
+        size_t count = end - first < BATCH ? end - first : BATCH;
         if (csv->pool) broad__pool_run(csv->pool, count, survey_chunk, &s);
         for (size_t i = 0; i < count; i++) {
             if (!csv->pool) survey_chunk(&s, i, 0);
-            if (s.zero[i])
-                return broad__fail(BROAD_BAD_DATA,
-                                   "%s:%zu: a zero byte; the file is binary but neither NPY nor IDX, or UTF-16 text",
-                                   csv->name, broad__line_at(csv, s.zero[i]));
+            if (s.zero[i] && !*zero) *zero = s.zero[i];
             csv->wide |= s.wide[i];
-            csv->lines += csv->chunks[first + i].lines;
-            csv->quotes += csv->chunks[first + i].quotes;
         }
+        if (*zero) return BROAD_OK;
         const char *from = csv->begin + first * BROAD__CSV_CHUNK;
         broad__source_done(csv->source, from,
                            first + count == csv->chunk_count ? csv->end : from + count * BROAD__CSV_CHUNK);
@@ -106,17 +104,53 @@ static int survey_all(broad__csv *csv)
     return BROAD_OK;
 }
 
-static int survey_text(broad__csv *csv)
+/* Each rank surveys its share of the chunks. *out_done: that is all of it; a plain survey tells what is wrong. */
+static int survey_divided(int *out_done, broad__csv *csv)
+{
+    const char *zero;
+    size_t first, end, ranks = broad__comm_ranks();
+    broad__comm_own_shards(&first, &end, csv->chunk_count);
+    int status = survey_chunks(&zero, csv, first, end);
+    *out_done = !broad__comm_most(status < 0 || zero);
+    csv->wide = broad__comm_most(csv->wide);
+    status = BROAD_OK;
+    for (size_t rank = 0; *out_done && status == BROAD_OK && rank < ranks; rank++) {
+        first = rank * csv->chunk_count / ranks;
+        end = (rank + 1) * csv->chunk_count / ranks;
+        status = broad__comm_broadcast(rank, csv->chunks + first, (end - first) * sizeof *csv->chunks);
+    }
+    return status;
+}
+
+static int survey_all(broad__csv *csv, int divided)
+{
+    const char *zero = NULL;
+    int done = 0, status = divided ? survey_divided(&done, csv) : BROAD_OK;
+    if (status == BROAD_OK && !done) status = survey_chunks(&zero, csv, 0, csv->chunk_count);
+    if (status < 0) return status;
+    if (zero)
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s:%zu: a zero byte; the file is binary but neither NPY nor IDX, or UTF-16 text", csv->name,
+                           broad__line_at(csv, zero));
+    csv->lines = csv->quotes = 0;
+    for (size_t i = 0; i < csv->chunk_count; i++) {
+        csv->lines += csv->chunks[i].lines;
+        csv->quotes += csv->chunks[i].quotes;
+    }
+    return BROAD_OK;
+}
+
+static int survey_text(broad__csv *csv, int divided)
 {
     size_t count = (size_t)(csv->end - csv->begin);
     csv->chunk_count = (count + BROAD__CSV_CHUNK - 1) / BROAD__CSV_CHUNK;
     csv->chunks = broad__alloc_array(csv->chunk_count, sizeof *csv->chunks);
     if (!csv->chunks) return BROAD_NO_MEMORY;
     csv->newline = '\n';
-    int status = survey_all(csv);
+    int status = survey_all(csv, divided);
     if (status < 0 || csv->lines || !count || !memchr(csv->begin, '\r', count)) return status;
     csv->newline = '\r';
-    return survey_all(csv);
+    return survey_all(csv, divided);
 }
 
 /* ---- separator ----------------------------------------------------------------------------------------------------- */
@@ -549,7 +583,7 @@ int broad__csv_open(broad__csv *out, const broad__source *source, const broad__c
     out->top = out->begin;
     size_t count = (size_t)(out->end - out->begin);
     int status = count > ALONE && hints->threads != 1 ? broad__pool_open(&out->pool, hints->threads) : BROAD_OK;
-    if (status == BROAD_OK) status = survey_text(out);
+    if (status == BROAD_OK) status = survey_text(out, hints->divided && broad__comm_ranks() > 1);
     if (status == BROAD_OK) status = find_columns(out, hints);
     return status == BROAD_OK ? open_header(out, hints) : status;
 }

@@ -12,6 +12,7 @@ typedef struct broad__csv_hints {
     size_t rows;                    /* that the file should have; 0: not known */
     const broad__columns *model;    /* may be NULL */
     size_t threads;                 /* 0: one per processor */
+    int divided;                    /* the ranks of the call survey it together */
     broad__notes *notes;            /* of what was skipped; may be NULL */
 } broad__csv_hints;
 

@@ -20,6 +20,7 @@ typedef struct broad__filling {
     broad_missing missing;
     broad__csv_column *columns;
     size_t capacity; /* rows that the arrays of `parsed` can hold */
+    int divided;     /* they hold the rows of this rank, which end there */
     size_t memory;   /* bytes that the process should hold at most; 0: no limit */
 } broad__filling;
 

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 #include "data/labels.h"
 #include "data/levels.h"
 
@@ -76,6 +77,7 @@ static size_t cut_round(reading *r)
         if (!to) break;
         piece *p = &r->pieces[count++];
         p->max = r->lines;
+        if (r->work->divided && p->max > r->work->capacity - row) p->max = r->work->capacity - row;
         if (r->chunk + 1 < csv->chunk_count) r->lines = csv->chunks[r->chunk + 1].lines;
         p->from = from;
         p->to = to;
@@ -340,4 +342,114 @@ int broad__csv_fill_threads(broad__filling *work, const char **next)
     pieces_free(&r);
     *next = r.at;
     return status;
+}
+
+/* ---- ranks ------------------------------------------------------------------------------------------------------- */
+
+static size_t count_lines(const char *from, const char *to, char newline)
+{
+    size_t lines = 0;
+    for (const char *at = from; (at = memchr(at, newline, (size_t)(to - at))); at++) lines++;
+    return lines;
+}
+
+size_t broad__csv_plain_rows(const char **out_end, const broad__csv *csv)
+{
+    const char *end = csv->end;
+    size_t empty = 0, above = count_lines(csv->begin, csv->body, csv->newline);
+    for (; end > csv->body && strchr(" \t\r\n", end[-1]) && end[-1]; end--) empty += end[-1] == csv->newline;
+    const char *close = memchr(end, csv->newline, (size_t)(csv->end - end));
+    *out_end = close ? close + 1 : csv->end;
+    return end > csv->body ? csv->lines - above - empty + 1 : 0;
+}
+
+const char *broad__csv_plain_row(const broad__csv *csv, size_t row)
+{
+    size_t chunk = (size_t)(csv->body - csv->begin) / BROAD__CSV_CHUNK, lines;
+    const char *at = csv->body, *next = csv->begin + (chunk + 1) * BROAD__CSV_CHUNK;
+    lines = count_lines(at, next < csv->end ? next : csv->end, csv->newline);
+    while (row > lines && chunk + 1 < csv->chunk_count) {
+        row -= lines;
+        at = csv->begin + ++chunk * BROAD__CSV_CHUNK;
+        lines = csv->chunks[chunk].lines;
+    }
+    for (; row && at; row--) {
+        at = memchr(at, csv->newline, (size_t)(csv->end - at));
+        if (at) at++;
+    }
+    return at ? at : csv->end;
+}
+
+/* The texts of a rank's set, which has them if it is this one's, on all ranks. */
+static int share_texts(broad__text_set *set, size_t rank, int own, broad__arena *keep)
+{
+    size_t count = set->count, total = 0;
+    int status = broad__comm_broadcast(rank, &count, sizeof count);
+    size_t *sizes = broad__alloc_array(count + 1, sizeof *sizes);
+    for (size_t i = 0; sizes && own && i < count; i++) sizes[i] = set->texts[i].count;
+    if (status == BROAD_OK)
+        status = sizes ? broad__comm_broadcast(rank, sizes, count * sizeof *sizes) : BROAD_NO_MEMORY;
+    for (size_t i = 0; status == BROAD_OK && i < count; i++) total += sizes[i];
+    char *bytes = status == BROAD_OK ? broad__arena_take(keep, total + 1) : NULL, *at = bytes;
+    if (status == BROAD_OK && !bytes) status = BROAD_NO_MEMORY;
+    for (size_t i = 0; status == BROAD_OK && own && i < count; at += sizes[i++])
+        if (sizes[i]) memcpy(at, set->texts[i].bytes, sizes[i]);
+    if (status == BROAD_OK) status = broad__comm_broadcast(rank, bytes, total);
+    for (size_t i = 0; status == BROAD_OK && !own && i < count; bytes += sizes[i++])
+        status = broad__text_set_add(set, (broad__text){bytes, sizes[i]}, SIZE_MAX / 64);
+    broad__free(sizes);
+    return status;
+}
+
+/* A rank's dictionary on all ranks: `p` has this rank's, or an empty one for that of another. */
+static int share_dictionary(piece *p, size_t rank, int own)
+{
+    broad__dictionary *d = &p->dictionary;
+    int status = share_texts(&d->labels, rank, own, &p->arena);
+    if (status == BROAD_OK) status = broad__comm_broadcast(rank, &d->labels_over, sizeof d->labels_over);
+    if (status == BROAD_OK)
+        status =
+            broad__grow(&d->label_values, &d->label_capacity, d->labels.count, sizeof *d->label_values, SIZE_MAX / 64);
+    if (status == BROAD_OK)
+        status = broad__comm_broadcast(rank, d->label_values, d->labels.count * sizeof *d->label_values);
+    if (status == BROAD_OK) status = share_texts(&d->groups, rank, own, &p->arena);
+    for (size_t k = 0; status == BROAD_OK && k < d->level_sets; k++)
+        status = share_texts(&d->levels[k], rank, own, &p->arena);
+    return status;
+}
+
+static int dictionary_like(broad__dictionary *out, const broad__dictionary *like)
+{
+    *out = (broad__dictionary){.level_sets = like->level_sets};
+    if (like->level_sets) out->levels = broad__alloc_array(like->level_sets, sizeof *out->levels);
+    return like->level_sets && !out->levels ? BROAD_NO_MEMORY : BROAD_OK;
+}
+
+/* Those of one rank become part of the whole; of this rank's the numbers are kept. Returns as broad__csv_join_ranks(). */
+static int join_rank(piece *own, broad__parsed *parsed, size_t rank)
+{
+    piece other = {0};
+    int here = rank == broad__comm_current()->rank;
+    piece *p = here ? own : &other;
+    int status = here ? BROAD_OK : dictionary_like(&other.dictionary, &own->dictionary);
+    if (status == BROAD_OK) status = share_dictionary(p, rank, here);
+    if (status == BROAD_OK) status = match_piece(p, parsed);
+    broad__dictionary_clear(&other.dictionary);
+    broad__arena_clear(&other.arena);
+    broad__free(other.renumber);
+    return status;
+}
+
+int broad__csv_join_ranks(broad__filling *work, size_t first, size_t end)
+{
+    broad__parsed *parsed = work->parsed;
+    piece own = {.first = first, .rows = end - first, .dictionary = parsed->dictionary};
+    int matched = dictionary_like(&parsed->dictionary, &own.dictionary) < 0 ? BROAD_NO_MEMORY : 1;
+    for (size_t rank = 0; matched > 0 && rank < broad__comm_ranks(); rank++) matched = join_rank(&own, parsed, rank);
+    reading r = {.work = work, .pieces = &own};
+    if (matched > 0) renumber_piece(&r, 0, 0);
+    broad__dictionary_clear(&own.dictionary);
+    broad__arena_clear(&own.arena);
+    broad__free(own.renumber);
+    return matched;
 }

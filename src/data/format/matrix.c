@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 #include "data/format/matrix_rows.h"
 #include "data/format/number.h"
 #include "data/levels.h"
@@ -187,43 +188,49 @@ static void rows_done(const broad__parsed *out, const broad__matrix *matrix, con
     broad__parsed_done(out, first, end - first);
 }
 
-/* All rows of some columns. */
+/* All rows of some columns that are to be here. */
 static int fill_columns(broad__parsed *out, const column_fill *columns, size_t width, const broad__matrix *matrix,
                         broad_missing missing)
 {
+    size_t first, end;
+    broad__owned_rows(&first, &end, out->owned, 0, matrix->rows);
     /* Rows at a time: of a Fortran file, enough to use up the cache lines of each column. */
-    size_t block = matrix->fortran ? 64 : 1, released = 0;
+    size_t block = matrix->fortran ? 64 : 1, released = first;
     size_t step = (size_t)BROAD__SPILL_STEP / (matrix->columns * sizeof(double)) + 1;
     int status = BROAD_OK;
-    for (size_t row = 0; row < matrix->rows && status == BROAD_OK; row += block) {
-        size_t count = matrix->rows - row < block ? matrix->rows - row : block;
+    for (size_t row = first; row < end && status == BROAD_OK; row += block) {
+        size_t count = broad__min(end - row, block);
         status = broad__watch_poll(row, matrix->rows);
         for (size_t c = 0; c < width && status == BROAD_OK; c++)
             status = fill_column(out, &columns[c], matrix, row, count, missing);
-        if (row + count < matrix->rows && row + count - released < step) continue;
+        if (row + count < end && row + count - released < step) continue;
         rows_done(out, matrix, columns, width, released, row + count);
         released = row + count;
     }
     return status;
 }
 
-/* Takes the inputs as they lie in the file, or copies them at once, where they are all finite. *out_done: that was so. */
+/* divided: of the own rows of this rank. Takes the inputs as they lie in the file, or copies them at once, where they are all finite. *out_done: that was so. */
 static int take_inputs(int *out_done, broad__parsed *out, const broad__matrix *matrix, const broad__roles *roles,
-                       const broad__matrix_request *request)
+                       const broad__matrix_request *request, int divided)
 {
     const double *there = request->in_place && !out->spill ? broad__matrix_in_place(matrix, roles) : NULL;
+    size_t first = 0, end = matrix->rows;
     *out_done = 0;
-    int status = there ? broad__matrix_inputs(out_done, NULL, matrix, roles, request->threads) : BROAD_OK;
+    if (divided) broad__comm_own_rows(&first, &end, matrix->rows);
+    int status = there ? broad__matrix_inputs(out_done, NULL, matrix, roles, first, end, request->threads) : BROAD_OK;
+    if (status == BROAD_OK && divided && there && !*out_done) status = BROAD_BAD_DATA; /* not in place, then */
     if (status < 0) return status;
     if (*out_done) {
         out->x = (double *)(uintptr_t)there;
         out->x_in_place = 1;
-        return BROAD_OK;
+        return divided ? broad__owned_new(&out->owned, NULL, matrix->rows, roles->inputs) : BROAD_OK;
     }
-    out->x = broad__parsed_alloc(out, matrix->rows * roles->inputs, sizeof *out->x);
-    if (!out->x) return BROAD_NO_MEMORY;
+    if (divided) status = broad__owned_new(&out->owned, &out->x, matrix->rows, roles->inputs);
+    else out->x = broad__parsed_alloc(out, matrix->rows * roles->inputs, sizeof *out->x);
+    if (!out->x) return status < 0 ? status : BROAD_NO_MEMORY;
     if (there || out->spill || matrix->source->memory || matrix->fortran || !roles->inputs) return BROAD_OK;
-    return broad__matrix_inputs(out_done, out->x, matrix, roles, request->threads);
+    return broad__matrix_inputs(out_done, out->x, matrix, roles, first, end, request->threads);
 }
 
 static int allocate(broad__parsed *out, const broad__matrix *matrix, const broad__roles *roles,
@@ -242,8 +249,9 @@ static int allocate(broad__parsed *out, const broad__matrix *matrix, const broad
     return failed ? BROAD_NO_MEMORY : BROAD_OK;
 }
 
-int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const broad__roles *roles,
-                       const broad__matrix_request *request)
+/* divided: the inputs of this rank's rows, and whatever else all rows have. */
+static int fill_matrix(broad__parsed *out, const broad__matrix *matrix, const broad__roles *roles,
+                       const broad__matrix_request *request, int divided)
 {
     int whole = matrix->type != 'f';
     size_t cells;
@@ -254,7 +262,7 @@ int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const br
     int inputs_done = 0;
     column_fill *columns = broad__alloc_array(matrix->columns, sizeof *columns);
     int status = columns ? allocate(out, matrix, roles, request) : BROAD_NO_MEMORY;
-    if (status == BROAD_OK) status = take_inputs(&inputs_done, out, matrix, roles, request);
+    if (status == BROAD_OK) status = take_inputs(&inputs_done, out, matrix, roles, request, divided);
     if (status == BROAD_OK) status = broad__levels_open(out, roles, request->known);
     /* With a limit, only as many columns of a Fortran file as fit in memory with the pages around them. */
     size_t width = matrix->fortran && matrix->source->memory ? 16 : matrix->columns, count = 0;
@@ -265,4 +273,31 @@ int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const br
         status = fill_columns(out, columns + c, broad__min(width, count - c), matrix, request->missing);
     broad__free(columns);
     return status;
+}
+
+/* Every rank fills in its own rows. *out_done: all of them could; if not, a plain run over all rows tells why. */
+static int fill_divided(int *out_done, broad__parsed *out, const broad__matrix *matrix, const broad__roles *roles,
+                        const broad__matrix_request *request)
+{
+    size_t numbers = roles->inputs + roles->targets + roles->groups + roles->weights;
+    broad__parsed none = {.spill = request->spill};
+    *out_done = 0;
+    if (!request->divided || roles->categories || !broad__parsed_divides(&none, matrix->rows, numbers, request->memory))
+        return BROAD_OK;
+    broad__matrix_request own = *request;
+    own.memory = 0; /* these rows fit */
+    for (own.in_place = request->in_place; !*out_done; own.in_place = 0) {
+        *out_done = !broad__comm_most(fill_matrix(out, matrix, roles, &own, 1) < 0);
+        if (!*out_done) broad__parsed_clear(out);
+        if (!own.in_place) break;
+    }
+    return *out_done ? broad__parsed_share(out) : BROAD_OK;
+}
+
+int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const broad__roles *roles,
+                       const broad__matrix_request *request)
+{
+    int done;
+    int status = fill_divided(&done, out, matrix, roles, request);
+    return status == BROAD_OK && !done ? fill_matrix(out, matrix, roles, request, 0) : status;
 }

@@ -33,6 +33,7 @@ typedef struct broad__matrix_request {
     size_t memory;
     broad__spill *spill;
     size_t threads;
+    int divided;  /* the rows are divided among the ranks of the call, if they are enough */
     int in_place; /* inputs may stay in the file: the source is then kept as long as they are */
 } broad__matrix_request;
 

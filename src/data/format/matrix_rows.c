@@ -24,7 +24,7 @@ typedef struct filling {
     size_t inputs;
     run *runs;
     size_t run_count;
-    size_t piece; /* rows */
+    size_t first, end, piece; /* rows that are filled, and how many at a time */
     atomic_int odd;
 } filling;
 
@@ -62,7 +62,7 @@ static void fill_piece(void *context, size_t piece, size_t worker)
     (void)worker;
     filling *f = context;
     const broad__matrix *matrix = f->matrix;
-    size_t first = piece * f->piece, n = broad__min(f->piece, matrix->rows - first), bytes = matrix->item;
+    size_t first = f->first + piece * f->piece, n = broad__min(f->piece, f->end - first), bytes = matrix->item;
     const unsigned char *from = matrix->bytes + first * matrix->columns * bytes;
     double *x = f->x ? f->x + first * f->inputs : NULL;
     for (size_t i = 0; x && i < n; i++)
@@ -83,10 +83,12 @@ static void find_runs(filling *f, const broad__roles *roles)
 }
 
 int broad__matrix_inputs(int *out_finite, double *x, const broad__matrix *matrix, const broad__roles *roles,
-                         size_t threads)
+                         size_t first, size_t end, size_t threads)
 {
     filling f = {.matrix = matrix, .x = x, .inputs = roles->inputs, .piece = PIECE / matrix->columns + 1};
-    size_t pieces = (matrix->rows + f.piece - 1) / f.piece;
+    f.first = first;
+    f.end = end;
+    size_t pieces = (end - first + f.piece - 1) / f.piece;
     broad__pool *pool = NULL;
     f.runs = broad__alloc_array(matrix->columns, sizeof *f.runs);
     if (!f.runs) return BROAD_NO_MEMORY;

@@ -130,7 +130,7 @@ static int has_numbers(int fd)
 }
 
 /* A file of unknown size (a pipe, a terminal, /proc) is read to its end; a regular one too, or mapped where it is large. */
-static int load(broad__source *source, int fd, int is_input, int mapped)
+static int load(broad__source *source, int fd, int is_input, broad__source_maps maps)
 {
     struct stat facts;
     if (fstat(fd, &facts) < 0) return broad__file_fail(BROAD_IO, source->name, "cannot be looked at", errno);
@@ -141,7 +141,8 @@ static int load(broad__source *source, int fd, int is_input, int mapped)
     if (!S_ISREG(facts.st_mode) || facts.st_size <= 0 || lseek(fd, 0, SEEK_CUR) != 0) return read_stream(source, fd);
     size_t bytes = (size_t)facts.st_size;
     int small = bytes <= COPIED_MOST && (!source->memory || bytes <= source->memory / 8);
-    if (small && !(mapped && has_numbers(fd))) return read_whole(source, fd, bytes);
+    int mapped = maps == BROAD__MAP_ALL || (maps == BROAD__MAP_NUMBERS && has_numbers(fd));
+    if (small && !mapped) return read_whole(source, fd, bytes);
     void *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (map == MAP_FAILED) return read_stream(source, fd);
     source->map = map;
@@ -267,13 +268,13 @@ static int unpack_if_gzip(broad__source *source)
     return unpack(source);
 }
 
-int broad__source_open(broad__source *out, const char *path, size_t memory, int mapped)
+int broad__source_open(broad__source *out, const char *path, size_t memory, broad__source_maps maps)
 {
     int is_input = strcmp(path, "-") == 0;
     *out = (broad__source){.name = is_input ? "standard input" : path, .memory = memory};
     int fd = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return broad__file_fail(BROAD_NO_INPUT, path, "cannot be opened", errno);
-    int status = load(out, fd, is_input, mapped);
+    int status = load(out, fd, is_input, maps);
     if (!is_input) close(fd);
     if (status == BROAD_OK) status = unpack_if_gzip(out);
     if (status < 0) broad__source_close(out);

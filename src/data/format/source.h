@@ -19,9 +19,11 @@ typedef struct broad__source {
     broad__spill *spill; /* where the block lies if there is such a limit */
 } broad__source;
 
-/* "-" is standard input. `path` must outlive the source. memory: as above. mapped: a file of numbers is mapped rather than
- * copied, whatever its size, and must not be shortened before the source is closed. */
-int broad__source_open(broad__source *out, const char *path, size_t memory, int mapped);
+/* Which files are mapped rather than copied, whatever their size: these must not be shortened before the source is closed. */
+typedef enum broad__source_maps { BROAD__MAP_LARGE, BROAD__MAP_NUMBERS, BROAD__MAP_ALL } broad__source_maps;
+
+/* "-" is standard input. `path` must outlive the source. memory: as above. */
+int broad__source_open(broad__source *out, const char *path, size_t memory, broad__source_maps maps);
 
 /* The same from bytes in memory, which must outlive the source. */
 int broad__source_memory(broad__source *out, const char *name, const void *bytes, size_t count);

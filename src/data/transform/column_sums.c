@@ -4,6 +4,7 @@
 
 #include "base/common.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 
 /* Rows that stay in the cache while their columns are summed, a block of columns at a time. */
 enum { BLOCK = 512, ROWS = 32, FOUR = 4 };
@@ -103,23 +104,81 @@ static void gather_block(broad__column_sums *sums, const double *x, size_t rows,
     else gather_known_squares(sums + done, x + done, rows, stride, columns - done);
 }
 
+/* Adds rows [from, rows) to the sums (pass 0) or squares (pass 1) of columns [first, end). */
+static void add_rows(broad__column_sums *out, const broad__column_rows *r, int pass, size_t first, size_t end,
+                     size_t from, size_t rows)
+{
+    const double *x = r->x;
+    size_t columns = r->columns;
+    const size_t step = columns ? STEP / (columns * sizeof *x) + 1 : 1;
+    for (size_t at = from, released = from; at < rows && !broad__watch_look(10.0 * ROWS * (double)(end - first));
+         at += ROWS) {
+        size_t count = rows - at < ROWS ? rows - at : ROWS, done = at + count;
+        for (size_t j = first; j < end; j += BLOCK)
+            gather_block(out + j, x + at * columns + j, count, columns, broad__min(BLOCK, end - j), pass);
+        if (done < rows && done - released < step) continue;
+        broad__spill_done(r->spill, x + released * columns, (done - released) * columns * sizeof *x);
+        released = done;
+    }
+}
+
+static void start(broad__column_sums *out, size_t first, size_t end)
+{
+    for (size_t j = first; j < end; j++) out[j] = (broad__column_sums){.min = INFINITY, .max = -INFINITY};
+}
+
 void broad__column_sums_part(broad__column_sums *out, const broad__column_rows *r, int squares, size_t first,
                              size_t end)
 {
-    const double *x = r->x;
-    size_t rows = r->rows, columns = r->columns;
-    const size_t step = columns ? STEP / (columns * sizeof *x) + 1 : 1;
-    for (size_t j = first; j < end; j++) out[j] = (broad__column_sums){.min = INFINITY, .max = -INFINITY};
-    for (int pass = 0; pass < (squares ? 2 : 1); pass++)
-        for (size_t at = 0, released = 0; at < rows && !broad__watch_look(10.0 * ROWS * (double)(end - first));
-             at += ROWS) {
-            size_t count = rows - at < ROWS ? rows - at : ROWS, done = at + count;
-            for (size_t j = first; j < end; j += BLOCK)
-                gather_block(out + j, x + at * columns + j, count, columns, broad__min(BLOCK, end - j), pass);
-            if (done < rows && done - released < step) continue;
-            broad__spill_done(r->spill, x + released * columns, (done - released) * columns * sizeof *x);
-            released = done;
+    start(out, first, end);
+    for (int pass = 0; pass < (squares ? 2 : 1); pass++) add_rows(out, r, pass, first, end, 0, r->rows);
+}
+
+/* The sums of some columns over the own rows of a rank. */
+typedef struct own_sums {
+    broad__column_sums *sums;
+    const broad__column_rows *rows;
+    int pass;
+    size_t first, end, part, from, until; /* columns, how many of them a thread takes; rows */
+    broad__pool *pool;
+} own_sums;
+
+static void add_own_part(void *context, size_t index, size_t worker)
+{
+    (void)worker;
+    const own_sums *o = context;
+    size_t first = o->first + index * o->part;
+    add_rows(o->sums, o->rows, o->pass, first, broad__min(first + o->part, o->end), o->from, o->until);
+}
+
+static void add_own(void *context)
+{
+    own_sums *o = context;
+    size_t parts = (o->end - o->first + o->part - 1) / o->part;
+    if (o->pool) broad__pool_run(o->pool, parts, add_own_part, o);
+    else
+        for (size_t i = 0; i < parts; i++) add_own_part(o, i, 0);
+}
+
+/* A sum over the rows in their order goes from rank to rank. While it does, this one adds up the next columns. */
+int broad__column_sums_divided(broad__column_sums *out, const broad__column_rows *rows, int squares, broad__pool *pool)
+{
+    enum { LINE = 8, STRETCHES = 16 };
+    size_t threads = pool ? broad__pool_threads(pool) : 1, columns = rows->columns;
+    own_sums o = {.sums = out, .rows = rows, .part = LINE, .pool = pool};
+    size_t step = broad__max(LINE * threads, columns / STRETCHES);
+    int status = BROAD_OK;
+    start(out, 0, columns);
+    o.part = broad__max(LINE, step / threads);
+    broad__owned_rows(&o.from, &o.until, rows->owned, 0, rows->rows);
+    for (o.pass = 0; status == BROAD_OK && o.pass < (squares ? 2 : 1); o.pass++) {
+        for (o.first = 0; status == BROAD_OK && o.first < columns; o.first = o.end) {
+            o.end = broad__min(o.first + step, columns);
+            status = broad__comm_pass(out + o.first, (o.end - o.first) * sizeof *out, add_own, &o);
         }
+        if (status == BROAD_OK) status = broad__comm_broadcast_last(out, columns * sizeof *out);
+    }
+    return status;
 }
 
 double broad__column_mean(const broad__column_sums *sums) { return (double)mean_of(sums); }

@@ -4,6 +4,8 @@
 
 #include "base/spill.h"
 #include "broad/broad.h"
+#include "compute/pool.h"
+#include "data/owned.h"
 
 /* Of one column, without missing values. Sums are kept in long double: they neither overflow for the largest doubles nor
  * lose the digits that matter. */
@@ -18,11 +20,15 @@ typedef struct broad__column_rows {
     const double *x; /* rows x columns */
     size_t rows, columns;
     broad__spill *spill;
+    const broad__owned *owned; /* which of the rows are here, where ranks have divided them; NULL: all */
 } broad__column_rows;
 
-/* Of columns [first, end); out: one for each column of all. Parts may be computed on different threads. */
+/* Of columns [first, end) of rows that are all here; out: one for each column of all. Parts may be computed on different
+ * threads. */
 void broad__column_sums_part(broad__column_sums *out, const broad__column_rows *rows, int squares, size_t first,
                              size_t end);
+/* The same of all columns of rows that ranks have divided: on all of them, with the bits that it has on one. */
+int broad__column_sums_divided(broad__column_sums *out, const broad__column_rows *rows, int squares, broad__pool *pool);
 
 /* (value - shift) * factor lies in [0, 1] (minmax) or has mean 0 and deviation 1 (standard); otherwise shift is 0 and factor 1.
  * A column without a spread gets factor 1; one whose spread overflows is divided by its largest magnitude. */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 
 /* Bits that rise as the numbers do, and the number again. */
 static uint64_t rising_bits(double value)
@@ -92,23 +93,41 @@ typedef struct ranking {
     const double *x;
     size_t rows, inputs;
     broad__spill *spill;
+    const broad__owned *owned; /* which of the rows are here; NULL: all */
     const broad__column_sums *sums;
     double *knots;
     const double *fill;
     size_t sample; /* rows that knots are chosen among */
+    size_t *taken; /* of rows that ranks have divided: which they are */
 } ranking;
 
-/* Calls visit(context, row) for every row; memory is released on the way. */
+/* Calls visit(context, row) for every row that is here; memory is released on the way. */
 static void each_row(const ranking *r, void (*visit)(void *context, const double *row), void *context)
 {
     if (!r->inputs) return;
     const size_t step = (size_t)BROAD__SPILL_STEP / (r->inputs * sizeof *r->x) + 1;
-    for (size_t first = 0; first < r->rows && !broad__watch_look(NUMBER_FLOPS * (double)(step * r->inputs));
+    size_t begin, end;
+    broad__owned_rows(&begin, &end, r->owned, 0, r->rows);
+    for (size_t first = begin; first < end && !broad__watch_look(NUMBER_FLOPS * (double)(step * r->inputs));
          first += step) {
-        size_t count = r->rows - first < step ? r->rows - first : step;
+        size_t count = end - first < step ? end - first : step;
         for (size_t i = first; i < first + count; i++) visit(context, r->x + i * r->inputs);
         broad__spill_done(r->spill, r->x + first * r->inputs, count * r->inputs * sizeof *r->x);
     }
+}
+
+static size_t sampled_row(const ranking *r, size_t i)
+{
+    return r->sample == r->rows ? i : (size_t)((double)i * (double)r->rows / (double)r->sample);
+}
+
+/* Of rows that ranks have divided: one column of those that are here, then of the others. */
+static int share_column(double *out, const ranking *r, size_t column)
+{
+    for (size_t i = 0; i < r->sample; i++)
+        if (r->taken[i] >= r->owned->first && r->taken[i] < r->owned->end)
+            out[i] = r->x[r->taken[i] * r->inputs + column];
+    return broad__comm_collect(out, r->taken, r->sample, 1, r->rows);
 }
 
 /* Columns [first, first + width) of the sampled rows, one after the other. */
@@ -116,7 +135,7 @@ static void sample_columns(double *out, const ranking *r, size_t first, size_t w
 {
     size_t released = 0, step = (size_t)BROAD__SPILL_STEP / (r->inputs * sizeof *r->x) + 1;
     for (size_t i = 0; i < r->sample; i++) {
-        size_t row = r->sample == r->rows ? i : (size_t)((double)i * (double)r->rows / (double)r->sample);
+        size_t row = sampled_row(r, i);
         for (size_t j = 0; j < width; j++) out[j * r->sample + i] = r->x[row * r->inputs + first + j];
         if (i + 1 < r->sample && row - released < step) continue;
         broad__spill_done(r->spill, r->x + released * r->inputs, (row - released + 1) * r->inputs * sizeof *r->x);
@@ -175,7 +194,9 @@ static int fit_knots(const ranking *r)
     int status = ordering_make(&o, r, width);
     for (size_t first = 0; status == BROAD_OK && first < r->inputs; first += width) {
         size_t now = r->inputs - first < width ? r->inputs - first : width;
-        sample_columns(o.columns, r, first, now);
+        if (r->taken) status = share_column(o.columns, r, first);
+        else sample_columns(o.columns, r, first, now);
+        if (status < 0) break;
         for (size_t j = 0; j < now && !broad__watch_look(SORT_FLOPS * (double)r->sample); j++) {
             size_t count = order_column(&o, r, o.columns + j * r->sample, &r->sums[first + j]);
             choose_knots(r->knots + (first + j) * 2 * BROAD__KNOTS, o.values, o.ranks,
@@ -214,6 +235,8 @@ static int count_ranks(const ranking *r)
     counting c = {r, broad__alloc_array(r->inputs, sizeof *c.counts)};
     if (!c.counts) return BROAD_NO_MEMORY;
     each_row(r, count_row, &c);
+    int status = r->taken ? broad__comm_add_counts(&c.counts->between[0], r->inputs * sizeof *c.counts / sizeof(size_t))
+                          : BROAD_OK;
     for (size_t j = 0; j < r->inputs; j++) {
         double *values = r->knots + j * 2 * BROAD__KNOTS, *ranks = values + BROAD__KNOTS;
         const knot_counts *counts = &c.counts[j];
@@ -227,7 +250,7 @@ static int count_ranks(const ranking *r)
         if (!r->sums[j].count) memset(ranks, 0, BROAD__KNOTS * sizeof *ranks);
     }
     broad__free(c.counts);
-    return BROAD_OK;
+    return status;
 }
 
 typedef struct rank_sums {
@@ -251,13 +274,31 @@ static void add_ranks(void *context, const double *row)
     }
 }
 
+static void add_own_ranks(void *context)
+{
+    const rank_sums *s = context;
+    each_row(s->ranking, add_ranks, context);
+}
+
+/* Over rows that ranks have divided the sums go from one to the next. */
+static int sum_ranks(rank_sums *s)
+{
+    size_t bytes = s->ranking->inputs * sizeof *s->sums;
+    if (s->ranking->taken) {
+        int status = broad__comm_pass(s->sums, bytes, add_own_ranks, s);
+        return status == BROAD_OK ? broad__comm_broadcast_last(s->sums, bytes) : status;
+    }
+    add_own_ranks(s);
+    return BROAD_OK;
+}
+
 /* Ranks of every row, standardised like any column. */
 static int fit_ranks(double *shift, double *factor, const ranking *r)
 {
     rank_sums s = {r, broad__alloc_array(r->inputs, sizeof *s.sums)};
     if (!s.sums) return BROAD_NO_MEMORY;
     for (size_t j = 0; j < r->inputs; j++) s.sums[j] = (broad__column_sums){.min = INFINITY, .max = -INFINITY};
-    each_row(r, add_ranks, &s);
+    int status = sum_ranks(&s);
     for (size_t j = 0; j < r->inputs; j++) {
         broad__column_sums *sums = &s.sums[j];
         sums->count = r->rows;
@@ -266,7 +307,7 @@ static int fit_ranks(double *shift, double *factor, const ranking *r)
         broad__column_scale(&shift[j], &factor[j], BROAD_SCALE_STANDARD, sums);
     }
     broad__free(s.sums);
-    return BROAD_OK;
+    return status;
 }
 
 int broad__rank_fit(double *shift, double *factor, const broad__rank_task *task)
@@ -277,8 +318,16 @@ int broad__rank_fit(double *shift, double *factor, const broad__rank_task *task)
     r.knots = task->knots;
     r.fill = task->fill;
     r.sample = r.rows < SAMPLE ? r.rows : SAMPLE;
-    int status = fit_knots(&r);
+    int status = BROAD_OK;
+    if (broad__owned_divided(rows->owned)) {
+        r.owned = rows->owned;
+        r.taken = broad__alloc_array(r.sample, sizeof *r.taken);
+        if (!r.taken) return BROAD_NO_MEMORY;
+        for (size_t i = 0; i < r.sample; i++) r.taken[i] = sampled_row(&r, i);
+    }
+    status = fit_knots(&r);
     if (status == BROAD_OK && r.sample < r.rows) status = count_ranks(&r);
     if (status == BROAD_OK) status = fit_ranks(shift, factor, &r);
+    broad__free(r.taken);
     return broad__watch_check(status);
 }

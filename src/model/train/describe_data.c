@@ -9,6 +9,7 @@
 #include "base/profile.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 #include "data/transform/scale.h"
 
 /* The scores of a class start from how frequent it is. */
@@ -59,10 +60,23 @@ static size_t look_columns(const broad_data *data)
     return data->spill ? data->inputs : (data->inputs / PARTS / LINES + 1) * LINES;
 }
 
+/* One after the other, and each of them from rank to rank. */
+static int look_by_ranks(look *l, broad__pool *pool)
+{
+    double bytes = (double)l->rows.rows * (double)l->rows.columns * sizeof(double) / (double)broad__comm_ranks();
+    look_part(l, 0, 0);
+    broad__profile_span span = broad__profile_start();
+    int status = l->hashed;
+    if (status == BROAD_OK) status = broad__column_sums_divided(l->sums, &l->rows, l->squares, pool);
+    broad__profile_stop(span, BROAD__STAGE_STATISTICS, 0, bytes * (l->squares ? 2 : 1));
+    return broad__watch_check(status);
+}
+
 static int look_at_rows(look *l, broad__pool *pool)
 {
     l->sums = broad__alloc_array(l->data->inputs, sizeof *l->sums);
     if (!l->sums) return BROAD_NO_MEMORY;
+    if (broad__table_divided(l->data)) return look_by_ranks(l, pool);
     l->part = look_columns(l->data);
     size_t parts = 1 + (l->data->inputs + l->part - 1) / l->part;
     if (pool && !l->data->spill) broad__pool_run(pool, parts, look_part, l);
@@ -78,6 +92,8 @@ static int look_at_rows(look *l, broad__pool *pool)
 
 static int fail_unscaled(const broad_data *data)
 {
+    int status = broad__table_gather(data);
+    if (status < 0) return status;
     for (size_t i = 0; i < data->rows; i++)
         for (size_t j = 0; j < data->inputs; j++) {
             double value = data->x[i * data->inputs + j];
@@ -126,7 +142,7 @@ static int fit_scales(broad_model *model, const look *l)
         return BROAD_OK;
     }
     broad__scaling_arrays outputs = {.shift = model->output_shift, .factor = model->output_factor};
-    broad__column_rows output_rows = {data->values, classes ? 0 : data->rows, data->outputs, data->spill};
+    broad__column_rows output_rows = {data->values, classes ? 0 : data->rows, data->outputs, data->spill, NULL};
     return broad__scaling_fit(&outputs, classes ? BROAD_SCALE_NONE : model->settings.scale_target, &output_rows);
 }
 
@@ -151,7 +167,7 @@ static int describe_rows(broad_model *model, const broad_data *data, broad__pool
 {
     char fingerprint[33];
     look l = {.data = data,
-              .rows = {data->x, data->rows, data->inputs, data->spill},
+              .rows = {data->x, data->rows, data->inputs, data->spill, data->owned},
               .squares = broad__scaling_needs_squares(model->settings.scale),
               .fingerprint = fingerprint};
     int status = look_at_rows(&l, pool);
@@ -207,18 +223,28 @@ int broad__model_add_segment(broad_model *model, const broad_data *data, size_t 
     return status == BROAD_OK ? add_segment(model, count, weight, fingerprint) : status;
 }
 
+static int has_missing(const double *x, size_t inputs)
+{
+    int missing = 0;
+    for (size_t j = 0; j < inputs; j++) missing |= isnan(x[j]);
+    return missing;
+}
+
 static int check_missing(const broad_data *data)
 {
     broad__page_cursor read = {0};
-    for (size_t i = 0; i < data->rows; i++) {
+    size_t first, end, found = SIZE_MAX;
+    int status = broad__table_meet(data);
+    if (status < 0) return status;
+    broad__owned_rows(&first, &end, data->owned, 0, data->rows);
+    for (size_t i = first; i < end && found == SIZE_MAX; i++) {
         const double *x = data->x + i * data->inputs;
-        for (size_t j = 0; j < data->inputs; j++)
-            if (isnan(x[j]))
-                return broad__fail(BROAD_BAD_DATA, "row %zu has a missing value, and the model was trained without any",
-                                   i + 1);
+        if (has_missing(x, data->inputs)) found = i;
         broad__page_cursor_step(&read, data->spill, x, data->inputs * sizeof *x);
     }
-    return BROAD_OK;
+    if (broad__table_divided(data)) status = broad__comm_least(&found);
+    if (status < 0 || found == SIZE_MAX) return status;
+    return broad__fail(BROAD_BAD_DATA, "row %zu has a missing value, and the model was trained without any", found + 1);
 }
 
 static int check_inputs(const broad_model *model, const broad_data *data)

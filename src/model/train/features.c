@@ -33,16 +33,24 @@ static int find_anchors(broad_trainer *t)
     return BROAD_OK;
 }
 
+/* Of rows that ranks have divided these are brought to all of them, in their order. */
+static int gather_anchors(broad_trainer *t)
+{
+    if (t->anchor_rows) return BROAD_OK;
+    return broad__table_rows(&t->anchor_rows, t->first.data, t->anchors, t->anchor_count);
+}
+
 static int sample_group(broad_trainer *t, broad__group *group, size_t index)
 {
     const broad_model *model = t->model;
     const broad__part *part = &t->first;
-    int status = find_anchors(t);
+    int status = find_anchors(t), divided = status == BROAD_OK && broad__table_divided(part->data);
+    if (divided) status = gather_anchors(t);
     if (status < 0) return status;
     broad__sample_task task = {.scaling = broad__model_scaling(model),
-                               .x = part->data->x + part->first * model->inputs,
-                               .rows = part->count,
-                               .order = t->anchors,
+                               .x = divided ? t->anchor_rows->x : part->data->x + part->first * model->inputs,
+                               .rows = divided ? t->anchor_count : part->count,
+                               .order = divided ? NULL : t->anchors,
                                .order_count = t->anchor_count,
                                .relevance = model->relevance,
                                .root = model->root,
@@ -62,6 +70,8 @@ static int encode_group(broad_trainer *t, broad__group *group, size_t index)
 {
     const broad_model *model = t->model;
     const broad__part *part = &t->first;
+    int status = broad__table_gather(part->data); /* every step goes over all rows */
+    if (status < 0) return status;
     broad__autoencoder_task task = {
         .device = t->device,
         .pool = t->pool,

@@ -6,6 +6,7 @@
  *   refinement  wc + 1 numbers of a second pass, and one that says whether to stop
  *   messages    a sum reaches one rank by r messages that it receives, and goes back to all in one broadcast; whether to
  *               stop is asked once per layer: log2 P messages of four bytes, and a broadcast
+ *   table       8 bytes of each input of the rank's rows, and of each target of all rows
  *   rows        8 bytes of each feature node, of each column of the widest layer, of E twice and of the probes three times
  *
  * Joint weights of p columns, of which the first layer of a chain has those before q: about q(p - q/2) + qc numbers, in as
@@ -128,6 +129,7 @@ int broad__plan_ranks(broad_ranks_plan *out, const broad_options *options, size_
            share = most / (double)shards;
     double same = divided ? solve_flops(&s) + (joint ? broad__plan_joint_same(&s, options) : 0) : 0;
     *out = (broad_ranks_plan){.ranks = (double)used, .divided = divided, .rows = ceil(share * s.rows)};
+    out->bytes_data = plan.bytes_data - 8 * (1 - share) * s.rows * (double)inputs;
     out->flops_rows = (plan.flops_total - same) * share;
     out->flops_same = same + plan.flops_trials;
     out->bytes_rows = 8 * share * s.rows * (s.features + (at_once ? 0 : s.first) + 2 * s.outputs + 3 * s.probes);

@@ -475,12 +475,25 @@ static int part_residual(arrival *a, broad__rowset *rowset, const broad__part *p
     return status;
 }
 
+/* Rows that ranks have divided stay so where the passes over them are shared out in the same way; otherwise every rank needs all
+ * of them. */
+static int bring_rows(const broad__rowset *rowset, const broad__part *part)
+{
+    int alone = !rowset->part_count && part->first == 0 && part->count == part->data->rows;
+    if (alone && divides(rowset, part->count)) return BROAD_OK;
+    int status = broad__table_gather(part->data);
+    for (size_t i = 0; status == BROAD_OK && i < rowset->part_count; i++)
+        status = broad__table_gather(rowset->parts[i].data);
+    return status;
+}
+
 int broad__rowset_add_rows(broad__rowset *rowset, broad__part part, size_t layers)
 {
     arrival a = {0};
     broad__spill *spill = rowset->storage.spill;
     int status =
         broad__grow(&rowset->parts, &rowset->part_capacity, rowset->part_count + 1, sizeof *rowset->parts, PARTS_MAX);
+    if (status == BROAD_OK) status = bring_rows(rowset, &part);
     if (status == BROAD_OK) status = broad__residual_undivide(&rowset->residual);
     if (status == BROAD_OK) status = arrival_open(&a, rowset, &part);
     if (status == BROAD_OK) status = part_residual(&a, rowset, &part, layers);

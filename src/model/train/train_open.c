@@ -143,6 +143,7 @@ static int check_all(broad__storage *out, const broad_data *data, const broad_op
     int status = broad__options_check(options);
     if (status == BROAD_OK) status = check_precision(options);
     if (status == BROAD_OK) status = check_data(data);
+    if (status == BROAD_OK) status = broad__table_meet(data);
     if (status < 0) return status;
     return broad__plan_storage(out, options, NULL, data->rows, data->inputs, data->outputs);
 }
@@ -304,6 +305,7 @@ int broad__trainer_resume(broad_trainer **out, const broad_model *model, const b
             "the model's nodes were drawn by seed map %zu, and this version has map %d: it can predict with "
             "the model, but not grow it",
             model->seed_map, (int)BROAD__SEED_MAP);
+    if (status == BROAD_OK && data) status = broad__table_meet(data);
     broad_options more = *run; /* what will be added is not known yet, and is little compared with what exists */
     more.feature_groups = 0;
     more.enhance_layers = 1;
@@ -336,7 +338,8 @@ int broad__trainer_resume_stored(broad_trainer **out, const broad_model *model, 
 
 int broad__trainer_validate(broad_trainer *t, const broad_data *rows)
 {
-    int status = broad__model_fits(t->model, rows);
+    int status = broad__table_meet(rows);
+    if (status == BROAD_OK) status = broad__model_fits(t->model, rows);
     if (status == BROAD_OK && rows->outputs > t->model->outputs)
         status = broad__fail(BROAD_BAD_DATA, "the validation rows have classes that the model does not know");
     if (status == BROAD_OK && t->validation.part_count)
@@ -364,6 +367,7 @@ void broad__trainer_close(broad_model **out, broad_trainer *t)
     broad__table_free(t->settled_validation);
     broad_model_free(t->before);
     broad__free(t->anchors);
+    broad__table_free(t->anchor_rows);
     if (out) *out = t->model;
     else broad_model_free(t->model);
     broad__free(t);

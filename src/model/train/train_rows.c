@@ -110,7 +110,8 @@ int broad__trainer_learn(broad_trainer *t, const broad_data *rows, const double 
                          int forgetful)
 {
     double began = broad__seconds(), features = t->seconds.features;
-    int partial = t->partial, status = broad__model_fits(t->model, rows);
+    int partial = t->partial, status = broad__table_meet(rows);
+    if (status == BROAD_OK) status = broad__model_fits(t->model, rows);
     if (status == BROAD_OK) status = check_weights(weights, rows->rows);
     if (status == BROAD_OK) status = check_way(t->model, layers, forgetful);
     if (forgetful) t->partial = 0;

@@ -29,6 +29,7 @@ struct broad_trainer {
     broad__part first;        /* the rows of the first fit: nodes that are fitted or sampled look at these */
     size_t *anchors;          /* some of these rows, in the order of data/row_order.h; NULL: not needed yet */
     size_t anchor_count;
+    broad_data *anchor_rows;    /* the rows themselves, where ranks have divided them; owned */
     size_t first_row;           /* of the training rows in `train` */
     int partial;                /* older rows are missing: only forgetful learning is possible */
     int stale;                  /* the model was cut back: Z and E have to be recomputed */

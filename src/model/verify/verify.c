@@ -195,6 +195,7 @@ int broad__verify(broad_verdict *out, const broad_model *model, const broad_data
     note_stored(out, model);
     int holds = 0, status = check_shape(model, data);
     deal_out(&v);
+    if (status == BROAD_OK && !v.divided) status = broad__table_gather(data);
     if (status == BROAD_OK) status = broad__pool_open(&v.pool, threads);
     if (status == BROAD_OK) status = broad__verify_rows(&v, &holds);
     if (status == BROAD_OK && holds) holds = broad__verify_scaling(&v);

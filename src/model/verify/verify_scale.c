@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "comm/comm.h"
 #include "model/verify/verify_records.h"
 
 /* ---- one value ------------------------------------------------------------------------------------------------- */
@@ -56,31 +57,62 @@ typedef struct moments {
     size_t count;
 } moments;
 
+/* A column on its way over the rows, of which each rank has some. */
+typedef struct walk {
+    const broad__verification *v;
+    size_t column, pass;
+    struct {
+        moments m;
+        long double sum, squares, rest;
+    } s;
+} walk;
+
+static void add_column(void *context)
+{
+    walk *w = context;
+    const broad_model *model = w->v->model;
+    size_t first, end;
+    moments *m = &w->s.m;
+    broad__owned_rows(&first, &end, w->v->data->owned, 0, model->segments[0].rows);
+    for (size_t i = first; i < end; i++) {
+        const double *row = w->v->data->x + i * model->inputs;
+        if (isnan(row[w->column % model->inputs]) && !by_rank(model, w->column)) continue;
+        double x = plain_value(model, row, w->column);
+        long double distance = x - m->mean;
+        if (x < m->min) m->min = x;
+        if (x > m->max) m->max = x;
+        if (w->pass == 0) m->count++, w->s.sum += x;
+        else w->s.rest += distance, w->s.squares += distance * distance;
+    }
+}
+
+/* From rank to rank, where the rows are divided. */
+static int go_over(walk *w)
+{
+    if (broad__table_divided(w->v->data)) {
+        int status = broad__comm_pass(&w->s, sizeof w->s, add_column, w);
+        return status == BROAD_OK ? broad__comm_broadcast_last(&w->s, sizeof w->s) : status;
+    }
+    add_column(w);
+    return BROAD_OK;
+}
+
 /* A missing value is left out; among ranks it has that of what fills it. The mean is mended by the mean of the distances from
- * it, so that its error is that of its last digit, whatever the offset is. */
+ * it, so that its error is that of its last digit, whatever the offset is. What cannot be told for a lost message has no rows: the
+ * call fails at its end. */
 static moments column_moments(const broad__verification *v, size_t column)
 {
-    const broad_model *model = v->model;
-    moments m = {.min = INFINITY, .max = -INFINITY};
-    long double sum = 0, squares = 0, rest = 0;
-    for (size_t pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < model->segments[0].rows; i++) {
-            const double *row = v->data->x + i * model->inputs;
-            if (isnan(row[column % model->inputs]) && !by_rank(model, column)) continue;
-            double x = plain_value(model, row, column);
-            long double distance = x - m.mean;
-            if (x < m.min) m.min = x;
-            if (x > m.max) m.max = x;
-            if (pass == 0) m.count++, sum += x;
-            else rest += distance, squares += distance * distance;
-        }
-        if (pass == 0 && m.count) m.mean = sum / (long double)m.count;
+    walk w = {.v = v, .column = column, .s = {.m = {.min = INFINITY, .max = -INFINITY}}};
+    moments *m = &w.s.m;
+    for (w.pass = 0; w.pass < 2; w.pass++) {
+        if (go_over(&w) < 0) return (moments){0};
+        if (w.pass == 0 && m->count) m->mean = w.s.sum / (long double)m->count;
     }
-    if (!m.count) return m;
-    rest /= (long double)m.count;
-    m.mean += rest;
-    m.deviation = sqrtl(fmaxl(0, squares / (long double)m.count - rest * rest));
-    return m;
+    if (!m->count) return *m;
+    long double rest = w.s.rest / (long double)m->count;
+    m->mean += rest;
+    m->deviation = sqrtl(fmaxl(0, w.s.squares / (long double)m->count - rest * rest));
+    return *m;
 }
 
 /* How far the mean, as a double, can be from the true one: its own rounding, and that of a plain sum over the rows. */
@@ -123,8 +155,11 @@ static int check_column(const broad__verification *v, size_t column)
 static int check_knots(const broad__verification *v, size_t input)
 {
     const double *knots = knots_of(v->model, input), *ranks = knots + BROAD__KNOTS;
-    size_t below[BROAD__KNOTS + 1] = {0}, equal[BROAD__KNOTS + 1] = {0}, count = 0;
-    for (size_t i = 0; i < v->model->segments[0].rows; i++) {
+    enum { PLACES = BROAD__KNOTS + 1 };
+    size_t counts[2 * PLACES + 1] = {0}, *below = counts, *equal = counts + PLACES, *all = counts + 2 * PLACES;
+    size_t first, end;
+    broad__owned_rows(&first, &end, v->data->owned, 0, v->model->segments[0].rows);
+    for (size_t i = first; i < end; i++) {
         double x = v->data->x[i * v->model->inputs + input];
         if (isnan(x)) continue;
         size_t low = 0, high = BROAD__KNOTS; /* the first knot that is not below x is in [low, high] */
@@ -135,9 +170,10 @@ static int check_knots(const broad__verification *v, size_t input)
         }
         if (low < BROAD__KNOTS && knots[low] == x) equal[low]++;
         else below[low]++;
-        count++;
+        ++*all;
     }
-    size_t less = 0;
+    if (broad__table_divided(v->data) && broad__comm_add_counts(counts, 2 * PLACES + 1) < 0) return 0;
+    size_t less = 0, count = *all;
     for (size_t k = 0; k < BROAD__KNOTS && count; k++) {
         if (k && !(knots[k] > knots[k - 1])) return knots[k] == knots[k - 1] && ranks[k] == ranks[k - 1];
         less += below[k];
