@@ -574,11 +574,12 @@ static int search_widely(lambda_search *s)
     return status == BROAD_OK ? try_exponent(&value, s, middle + 0.5) : status;
 }
 
-/* Whether the first lambda leaves so much that the others are not worth trying. */
+/* Whether the first lambda leaves so much that the others are not worth trying. With fewer rows than columns one lambda says
+ * little of another. */
 static int is_hopeless(const lambda_search *s, double value)
 {
     double most = s->task->hopeless;
-    return most > 0 && isfinite(value) && value * value > most * (double)s->joint->search_count;
+    return most > 0 && !s->joint->dual && isfinite(value) && value * value > most * (double)s->joint->search_count;
 }
 
 /* Near the exponent of a similar problem: half steps until the first that is worse. */
