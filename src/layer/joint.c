@@ -166,7 +166,7 @@ static int bring_up_to_date(broad__joint *j, const broad__joint_task *task)
     j->outputs = task->residual->outputs;
     if (rows != j->rows || columns != j->columns) {
         broad__joint_forget_sample(j);
-        if (j->spectral) j->factored = -1;
+        if (j->spectral || task->lambda_auto) j->factored = -1; /* a search will try others */
         j->spectral = 0;
     }
     if (columns > j->columns) status = dual ? add_columns_dual(j, task, columns) : add_columns(j, task, columns);
@@ -198,15 +198,24 @@ int broad__joint_adopt(broad__joint *j, const broad__residual *residual)
     return BROAD_OK;
 }
 
+/* W and, if wanted, the scores; for scores alone W need not be refined, unless Cholesky breaks down. */
+static int finish(broad__joint *j, const broad__joint_task *task)
+{
+    int status = BROAD_OK, broken = 1;
+    if (task->scores_alone && task->lambda_auto) status = broad__joint_weights_plain(&broken, j, task);
+    if (status == BROAD_OK && broken) status = broad__joint_weights(j, task);
+    return status == BROAD_OK && task->loo ? broad__joint_leave_out(j, task) : status;
+}
+
 int broad__joint_fit(broad__joint *j, const broad__joint_task *task)
 {
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_JOINT);
     int status = bring_up_to_date(j, task);
     j->lambda = task->lambda;
+    j->scored = j->given_up = 0;
     if (status == BROAD_OK && task->lambda_auto) status = broad__joint_choose(j, task);
     if (status == BROAD_OK && !task->lambda_auto && j->spectral) j->spectral = 0, j->factored = -1;
-    if (status == BROAD_OK) status = broad__joint_weights(j, task);
-    if (status == BROAD_OK && task->loo) status = broad__joint_leave_out(j, task);
+    if (status == BROAD_OK && !j->scored && !j->given_up) status = finish(j, task);
     status = broad__watch_check(status);
     if (status) broad__joint_clear(j);
     broad__profile_leave(before);

@@ -39,6 +39,10 @@ typedef struct broad__joint_task {
     double *exponent;
     int loo;   /* leave-one-out scores are wanted */
     int rough; /* for comparisons: leave-one-out of fewer rows */
+    /* Nothing else is wanted: where the search for lambda has them already, W is not solved for. */
+    int scores_alone;
+    /* A mean over rows of the leave-one-out square: above it, the first lambda is the last that is tried. 0: there is none */
+    double hopeless;
 } broad__joint_task;
 
 typedef struct broad__joint {
@@ -64,7 +68,9 @@ typedef struct broad__joint {
     size_t *sets;                /* set_count + 1: where each begins in the sample */
     double *sample_a, *sample_y; /* A and Y of these rows; not A in the dual form, which has all of it */
     double loo;                  /* norm of their leave-one-out residuals */
-    double *loo_scores;          /* sample_count x outputs, without the roots; if wanted */
+    int scored;                  /* loo and loo_scores are those of the search for lambda: there is no W */
+    int given_up;       /* it was hopeless: loo is of the rows that lambda is searched on, and scores there are none */
+    double *loo_scores; /* sample_count x outputs, without the roots; if wanted */
 } broad__joint;
 
 void broad__joint_clear(broad__joint *joint);        /* accepts a zeroed one */

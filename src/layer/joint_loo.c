@@ -20,10 +20,14 @@
 
 /* More rows than these add no information, and each costs a pass over R; for lambda fewer suffice. */
 enum { SEARCH_MAX = 1000, ROUGH_ROWS = 600, DUAL_ROWS = 64 };
+/* Up to here all rows of a sample cost less in the search than once more after it. */
+enum { SEARCH_ALL = 1250 };
 /* A side of M from which on each step of the search for lambda takes a noticeable part of the whole time. */
 enum { LARGE = 2000 };
 /* Less than this part of the norm is not worth another such step. */
 static const double GAIN_LARGE = 0.005;
+/* Where the norm rises by as much half a step below, the best may lie above. */
+static const double STEEP_LARGE = 1.05;
 
 /* Where a row decides its own fit to within this, rounding decides its residual. */
 static const double REST_MIN = 1e-6;
@@ -31,6 +35,8 @@ static const double REST_MIN = 1e-6;
 /* lambda as powers of ten of the mean eigenvalue, in half steps; the search starts in the middle and goes on while it
  * gets better, across one bad step if necessary. */
 static const double EXPONENT_MIN = -10, EXPONENT_START = -4, EXPONENT_MAX = 2;
+/* What is handed on where 0 was found: there 0 says that nothing is known. */
+static const double EXPONENT_ZERO = 1e-12;
 
 void broad__joint_forget_sample(broad__joint *j)
 {
@@ -83,6 +89,9 @@ static int sample_nodes(broad__joint *j, const broad__joint_task *task)
     return status;
 }
 
+/* Rows of a sample that lambda is searched on. */
+static size_t searched(size_t count) { return count <= SEARCH_ALL ? count : SEARCH_MAX; }
+
 /* Those of the smallest keys. */
 static int order_by_key(broad__joint *j, const broad__residual *residual, size_t count)
 {
@@ -93,14 +102,14 @@ static int order_by_key(broad__joint *j, const broad__residual *residual, size_t
         broad__smallest_show(&smallest, residual->key[i], residual->sqrt_weight ? residual->sqrt_weight[i] : 1, i);
     broad__smallest_close(j->sample, &smallest);
     broad__spill_done(residual->spill, residual->key, j->rows * sizeof *residual->key);
-    j->search_count = count < SEARCH_MAX ? count : SEARCH_MAX;
+    j->search_count = searched(count);
     return BROAD_OK;
 }
 
 /* Rows at equal distances, and the first of these, which lambda is searched on, again at equal distances. */
 static void order_by_place(broad__joint *j, size_t count)
 {
-    size_t passes = j->dual ? 1 : (count + SEARCH_MAX - 1) / SEARCH_MAX, at = 0;
+    size_t passes = j->dual || count <= SEARCH_ALL ? 1 : (count + SEARCH_MAX - 1) / SEARCH_MAX, at = 0;
     for (size_t pass = 0; pass < passes; pass++) {
         for (size_t i = pass; i < count; i += passes)
             j->sample[at++] = (size_t)((double)i * (double)j->rows / (double)count);
@@ -140,7 +149,7 @@ static int order_sets(broad__joint *j, const broad__leave_out_sets *from, size_t
         for (size_t k = from->first[set]; k < from->first[set + 1]; k++) j->sample[at++] = from->rows[k];
         j->sets[i + 1] = at;
         j->set_count = i + 1;
-        if (!j->search_count && at >= (j->dual ? count : SEARCH_MAX)) j->search_count = at;
+        if (!j->search_count && at >= (j->dual ? count : searched(count))) j->search_count = at;
     }
     if (!j->search_count) j->search_count = at;
     j->sample_count = at;
@@ -158,7 +167,7 @@ static int choose_sample(broad__joint *j, const broad__residual *residual, size_
     if (status == BROAD_OK && sets.count) status = order_sets(j, &sets, count);
     if (status == BROAD_OK && !sets.count) {
         j->sample_count = count;
-        int some = count < rows || count > SEARCH_MAX;
+        int some = count < rows || count > searched(count);
         if (residual->key && some && !j->dual) status = order_by_key(j, residual, count);
         else order_by_place(j, count);
     }
@@ -496,6 +505,7 @@ typedef struct lambda_search {
     double unit;  /* mean eigenvalue of A'A, of those that are not zero for want of rows */
     double start; /* exponent */
     double best, loo;
+    double *scores; /* of the best; NULL: not kept */
 } lambda_search;
 
 /* Leave-one-out norm of one lambda; INFINITY where Cholesky breaks down, as it does where lambda is lost in rounding.
@@ -503,14 +513,11 @@ typedef struct lambda_search {
 static int try_exponent(double *out, lambda_search *s, double exponent)
 {
     broad__joint *j = s->joint;
-    const broad__residual *residual = s->task->residual;
-    int broken = 0, status = broad__joint_factor(&broken, j, s->task, s->unit * pow(10, exponent), 0);
+    int broken = 0;
+    j->lambda = s->unit * pow(10, exponent);
+    int status = broad__joint_weights_plain(&broken, j, s->task);
     *out = INFINITY;
     if (status || broken) return status;
-    if (!j->dual) {
-        memcpy(j->w, j->cross, j->columns * j->outputs * sizeof(double));
-        status = broad__joint_solve(j->w, j, residual);
-    }
     double least = 1;
     if (status == BROAD_OK) status = leave_each(&least, j, s->task, j->search_count);
     if (status) return status;
@@ -518,6 +525,7 @@ static int try_exponent(double *out, lambda_search *s, double exponent)
     if (*out < s->loo) {
         s->loo = *out;
         s->best = exponent;
+        if (s->scores) memcpy(s->scores, j->loo_scores, j->search_count * j->outputs * sizeof(double));
     }
     return BROAD_OK;
 }
@@ -539,15 +547,16 @@ static int walk(lambda_search *s, double step, int patience, double least)
 }
 
 /* A large problem, near the exponent of a similar one: whether half a step below is better, and if so further down. More
- * rows and nodes warrant a smaller lambda, not a larger one. The start comes last, so that its factor is there when it
- * is chosen, as it mostly is. */
+ * rows and nodes warrant a smaller lambda, not a larger one, unless half a step below is much worse. The start comes last, so
+ * that its factor is there when it is chosen, as it mostly is. */
 static int search_below(lambda_search *s)
 {
-    double value = 0, middle = s->start;
+    double value = 0, below = 0, middle = s->start;
     int status = BROAD_OK;
-    if (middle - 0.5 >= EXPONENT_MIN) status = try_exponent(&value, s, middle - 0.5);
+    if (middle - 0.5 >= EXPONENT_MIN) status = try_exponent(&below, s, middle - 0.5);
     if (status == BROAD_OK) status = try_exponent(&value, s, middle);
-    if (status || s->best == middle) return status;
+    if (status) return status;
+    if (s->best == middle) return below > STEEP_LARGE * value ? walk(s, 0.5, 1, GAIN_LARGE) : BROAD_OK;
     s->start = middle - 0.5;
     return walk(s, -0.5, 1, GAIN_LARGE);
 }
@@ -565,12 +574,23 @@ static int search_widely(lambda_search *s)
     return status == BROAD_OK ? try_exponent(&value, s, middle + 0.5) : status;
 }
 
+/* Whether the first lambda leaves so much that the others are not worth trying. With fewer rows than columns one lambda says
+ * little of another. */
+static int is_hopeless(const lambda_search *s, double value)
+{
+    double most = s->task->hopeless;
+    return most > 0 && !s->joint->dual && isfinite(value) && value * value > most * (double)s->joint->search_count;
+}
+
 /* Near the exponent of a similar problem: half steps until the first that is worse. */
 static int search_nearby(lambda_search *s)
 {
     double value = 0;
     int status = try_exponent(&value, s, s->start);
-    if (status == BROAD_OK) status = walk(s, -0.5, 1, 0);
+    if (status < 0) return status;
+    s->joint->given_up = is_hopeless(s, value);
+    if (!s->joint->given_up) status = walk(s, -0.5, 1, 0);
+    if (s->joint->given_up) return status;
     return status == BROAD_OK && !(s->best < s->start) ? walk(s, 0.5, 1, 0) : status;
 }
 
@@ -583,11 +603,30 @@ static int search_exponent(lambda_search *s, int near)
     return status == BROAD_OK && s->loo == INFINITY ? search_widely(s) : status;
 }
 
+/* Where nothing but scores is wanted, and the search computes them for all rows of the sample. */
+static int keep_scores(lambda_search *s)
+{
+    const broad__joint *j = s->joint;
+    int wanted = s->task->scores_alone && j->search_count == j->sample_count && !s->task->residual->sqrt_weight;
+    if (!wanted) return BROAD_OK;
+    s->scores = broad__alloc_doubles(j->sample_count, j->outputs);
+    return s->scores ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
+static void take_scores(lambda_search *s)
+{
+    broad__joint *j = s->joint;
+    if (!s->scores || !isfinite(s->loo) || j->given_up) return;
+    memcpy(j->loo_scores, s->scores, j->sample_count * j->outputs * sizeof(double));
+    j->loo = s->loo;
+    j->scored = 1;
+}
+
 int broad__joint_choose(broad__joint *j, const broad__joint_task *task)
 {
     lambda_search s = {.joint = j, .task = task, .start = EXPONENT_START, .best = EXPONENT_MAX, .loo = INFINITY};
     double hint = task->exponent ? *task->exponent : 0;
-    int near = hint != 0 && hint > EXPONENT_MIN && hint < EXPONENT_MAX;
+    int near = hint != 0 && hint >= EXPONENT_MIN && hint <= EXPONENT_MAX;
     size_t n = broad__joint_size(j), rank = j->rows < j->columns ? j->rows : j->columns;
     if (near) s.start = hint;
     for (size_t i = 0; i < n; i++) {
@@ -599,8 +638,11 @@ int broad__joint_choose(broad__joint *j, const broad__joint_task *task)
     broad__free(j->w);
     j->w = broad__alloc_doubles(j->columns, j->outputs);
     if (status == BROAD_OK && !j->w) status = BROAD_NO_MEMORY;
+    if (status == BROAD_OK) status = keep_scores(&s);
     if (status == BROAD_OK) status = search_exponent(&s, near);
+    if (status == BROAD_OK) take_scores(&s);
+    broad__free(s.scores);
     j->lambda = s.unit * pow(10, s.best);
-    if (task->exponent) *task->exponent = s.best;
+    if (task->exponent) *task->exponent = s.best != 0 ? s.best : EXPONENT_ZERO;
     return status;
 }

@@ -225,6 +225,14 @@ static int solve_well(solution *s)
     return status == BROAD_OK ? solve_refined(&first, s) : status;
 }
 
+int broad__joint_weights_plain(int *out_broken, broad__joint *j, const broad__joint_task *task)
+{
+    int status = broad__joint_factor(out_broken, j, task, j->lambda, 0);
+    if (status || *out_broken || j->dual) return status;
+    memcpy(j->w, j->cross, j->columns * j->outputs * sizeof(double));
+    return broad__joint_solve(j->w, j, task->residual);
+}
+
 int broad__joint_weights(broad__joint *j, const broad__joint_task *task)
 {
     const broad__residual *residual = task->residual;

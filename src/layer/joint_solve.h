@@ -14,6 +14,8 @@ int broad__joint_border(int *out_broken, broad__joint *joint, const broad__joint
 int broad__joint_factor(int *out_broken, broad__joint *joint, const broad__joint_task *task, double lambda,
                         int spectral);
 int broad__joint_solve(double *b, broad__joint *joint, const broad__residual *residual); /* b: n x outputs */
+/* W after broad__joint_choose(), as that solves for it; none in the dual form, where scores need none. No residual. */
+int broad__joint_weights_plain(int *out_broken, broad__joint *joint, const broad__joint_task *task);
 /* W with the lambda of the fit, and the residual. */
 int broad__joint_weights(broad__joint *joint, const broad__joint_task *task);
 

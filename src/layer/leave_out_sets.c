@@ -128,6 +128,11 @@ void broad__leave_out_sets_apply(double *residual, double *pivots, double *scrat
     enum { TRIES = 16 };
     double largest = 0, lift = 0;
     size_t broken = 1;
+    if (n == 1 && matrix[0] > 0) { /* as most sets are where some rows are copies */
+        pivots[0] = matrix[0];
+        for (size_t i = 0; i < outputs; i++) residual[i] /= matrix[0];
+        return;
+    }
     for (size_t i = 0; i < n; i++) largest = fmax(largest, matrix[i * n + i]);
     for (int i = 0; broken && i < TRIES; i++) {
         memcpy(scratch, matrix, n * n * sizeof(double));

@@ -1,6 +1,9 @@
 /* How many nodes preset auto gives a network, and what a kind means there. */
 #include "plain.h"
 
+#include "model/train/train.h"
+#include "model/train/train_open.h"
+
 enum { ROWS = 450, INPUTS = 2, FRESH = 40 };
 
 /* Targets that a plane fits, with noise; or rings that take many nodes. */
@@ -81,12 +84,39 @@ static void kinds_differ(void **state)
     broad_data_free(data);
 }
 
+/* A gain that is too small for the nodes of a small network is worth them where the sample stands for more rows. */
+static void more_rows_are_worth_smaller_gains(void **state)
+{
+    (void)state;
+    if (HELPER_SANITIZED) skip(); /* the trials of 4,096 rows */
+    enum { SAMPLE = 4096, MANY = 12288 };
+    double *x = malloc(MANY * INPUTS * sizeof *x), *y = malloc(MANY * sizeof *y);
+    problem_random r = {11};
+    for (size_t i = 0; i < MANY * INPUTS; i++) x[i] = 2 * problem_uniform(&r) - 1;
+    for (size_t i = 0; i < MANY; i++)
+        y[i] = 0.45 * sin(20 * hypot(x[i * INPUTS], x[i * INPUTS + 1])) + problem_normal(&r);
+    size_t nodes[2];
+    for (size_t k = 0; k < 2; k++) {
+        broad_data *data = data_of_values(x, y, k ? MANY : SAMPLE, INPUTS);
+        broad_trainer *t = NULL;
+        broad_options o = OPTIONS("range", "4", "learned-metric", "no", "threads", "1");
+        assert_ok(broad__trainer_open(&t, data, &o));
+        nodes[k] = broad__model_feature_nodes(t->model, t->model->group_count);
+        broad__trainer_close(NULL, t);
+        broad_data_free(data);
+    }
+    print_message("%zu nodes for %d rows, %zu for %d\n", nodes[0], (int)SAMPLE, nodes[1], (int)MANY);
+    free(x), free(y);
+    assert_true(nodes[0] == 1600 && nodes[1] > 3000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_rows_get_few_nodes),
         cmocka_unit_test(nodes_follow_the_gain),
         cmocka_unit_test(kinds_differ),
+        cmocka_unit_test(more_rows_are_worth_smaller_gains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

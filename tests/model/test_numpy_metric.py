@@ -103,7 +103,7 @@ class Metric(Case):
     def test_drawn_nodes(self):
         for seed, classify, options in ((1, False, "--preset paper"), (2, True, "--preset paper --kind brls"),
                                         (3, True, "--feature-weights random --kind bls"),
-                                        (4, False, "--preset chain --feature-weights random --activation sigmoid")):
+                                        (5, False, "--preset chain --feature-weights random --activation sigmoid")):
             before = self.start(seed, classify, *options.split())
             for group in range(2):
                 self.check_drawn(before, group)

@@ -1,5 +1,6 @@
 #include "model/train/choose_size.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,14 +22,16 @@ enum {
 /* A step that does not lower the mean square by this part is not worth its nodes; where the sample stands for more rows, which
  * can tell more nodes apart, by so many times less. */
 static const double GAIN = 0.01;
-/* Nor is one whose gain is below so many standard errors of itself: a few rows made it. */
+/* Nor is one whose gain is below so many standard errors of itself, as all rows that the sample stands for would have them: a
+ * few rows made it. */
 static const double SPREAD = 1;
 
 /* The squares of the leave-one-out residuals, row by row; below 0 where there is none. */
 typedef struct climb {
     broad__trial trial;
     double *now, *best;
-    double gain; /* that a step is worth its nodes for */
+    double gain;   /* that a step is worth its nodes for */
+    double spread; /* standard errors of its rows */
 } climb;
 
 static void climb_close(climb *c)
@@ -40,9 +43,12 @@ static void climb_close(climb *c)
 
 static int climb_open(climb *out, broad_trainer *t, const broad_data *data, size_t capacity)
 {
-    *out = (climb){.gain = data->rows > ROWS_MOST ? GAIN * ROWS_MOST / (double)data->rows : GAIN};
+    double part = data->rows > ROWS_MOST ? ROWS_MOST / (double)data->rows : 1;
+    *out = (climb){.gain = GAIN * part, .spread = SPREAD * sqrt(part)};
     int status = broad__trial_open(&out->trial, t, data, ROWS_MOST, capacity);
     if (status < 0) return status;
+    out->trial.scores_alone = 1;
+    if (t->model->exponent != 0) out->trial.exponent = t->model->exponent;
     out->now = broad__alloc_doubles(out->trial.rows->rows, 1);
     out->best = broad__alloc_doubles(out->trial.rows->rows, 1);
     return out->now && out->best ? BROAD_OK : BROAD_NO_MEMORY;
@@ -75,7 +81,7 @@ static int gains_by(const climb *c, double power)
         square += less * less;
         before += was;
     }
-    return gain > power * c->gain * before && gain > SPREAD * sqrt(square);
+    return gain > power * c->gain * before && gain > c->spread * sqrt(square);
 }
 
 /* By squares, or by sizes: where a few residuals are far larger than all others, squares say nothing of these. */
@@ -107,6 +113,14 @@ static int use_size(broad_model *model, double nodes)
     return each < model->settings.feature_nodes ? broad__model_resize_groups(model, each) : BROAD_OK;
 }
 
+/* Where the search for lambda is to begin for all rows: lambda itself hardly grows with them, while the eigenvalues do. In half
+ * steps; not 0, which says that nothing is known. */
+static double exponent_for(double exponent, size_t rows)
+{
+    double less = rows > ROWS_MOST ? 0.5 * round(2 * log10((double)rows / ROWS_MOST)) : 0;
+    return exponent != less ? exponent - less : -DBL_EPSILON;
+}
+
 int broad__trainer_choose_size(broad_trainer *t, const broad_data *data)
 {
     broad_model *model = t->model;
@@ -121,6 +135,7 @@ int broad__trainer_choose_size(broad_trainer *t, const broad_data *data)
     int status = climb_open(&c, t, data, last);
     if (status == BROAD_OK) status = climb_up(&nodes, &c, last);
     climb_close(&c);
+    if (model->exponent != 0) model->exponent = exponent_for(model->exponent, data->rows);
     broad__profile_leave(before);
     return status == BROAD_OK ? use_size(model, (double)nodes * more) : status;
 }

@@ -33,6 +33,9 @@ static const style_ranges first_round[] = {
 };
 /* Of the diagonal that is left where inputs are dropped; the first: none are. */
 static const double shares[BROAD__SHARES] = {1, 0.95, 0.85, 0.7};
+static const double ALIKE = 1.5;
+/* What twice the range mostly adds to the exponent of lambda. */
+static const double STEEPER = 0.5;
 static const double CAUTION = 20; /* rows per column at which a diagonal alone is trusted by half */
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -58,7 +61,8 @@ broad__effort_sizes broad__effort_sizes_of(const broad_options *options, size_t 
 broad__attempt broad__configuration_attempt(const broad__configuration *c, const broad__directions *directions,
                                             size_t nodes)
 {
-    return (broad__attempt){.style = c->style, .range = c->range, .directions = directions, .nodes = nodes};
+    return (broad__attempt){
+        .style = c->style, .range = c->range, .start = c->exponent, .directions = directions, .nodes = nodes};
 }
 
 broad__configuration broad__configuration_from(const broad__attempt *a)
@@ -67,12 +71,23 @@ broad__configuration broad__configuration_from(const broad__attempt *a)
         .style = a->style, .range = a->range, .exponent = a->exponent, .square = a->square, .error = a->error};
 }
 
+broad__configuration broad__configuration_steeper(const broad__configuration *c)
+{
+    broad__configuration steeper = *c;
+    steeper.range *= 2;
+    steeper.exponent += STEEPER;
+    return steeper;
+}
+
 /* ---- trials ----------------------------------------------------------------------------------------------------- */
 
 static broad__attempt attempt_of(const broad__configuring *g, const broad__choice *c, size_t nodes)
 {
-    return (broad__attempt){
-        .style = c->style, .range = c->range, .directions = &g->directions[c->metric], .nodes = nodes};
+    return (broad__attempt){.style = c->style,
+                            .range = c->range,
+                            .start = c->exponent,
+                            .directions = &g->directions[c->metric],
+                            .nodes = nodes};
 }
 
 /* The least error of each style in the first round. */
@@ -83,6 +98,7 @@ static void note_errors(broad__configuring *g, const broad__attempt *attempts, s
         if (!attempts[i].done || !isfinite(error) || (*least > 0 && error >= *least)) continue;
         *least = error;
         g->found.ranges[attempts[i].style] = attempts[i].range;
+        g->found.exponents[attempts[i].style] = attempts[i].exponent;
     }
 }
 
@@ -103,6 +119,7 @@ static void sort_choices(broad__configuring *g, const broad__attempt *attempts, 
         if (at == BROAD__KEPT) continue;
         squares[at] = attempts[i].square;
         best[at] = g->choices[i];
+        best[at].exponent = attempts[i].exponent;
     }
     memcpy(g->choices, best, kept * sizeof *best);
     g->choice_count = kept;
@@ -142,12 +159,20 @@ static int try_more(broad__configuring *g, broad__choice *best, int *out_better,
     if (!*out_better) return status;
     *kept = broad__configuration_from(found);
     *best = choices[found - attempts];
+    best->exponent = found->exponent;
     g->learned_known = found->metric_known;
     if (found->metric) broad__metric_copy(&g->learned[0], found->metric);
     return status;
 }
 
-/* The best of them with more nodes, and so many times with larger ranges. */
+static int is_among(const broad__choice *c, const broad__choice *choices, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (choices[i].metric == c->metric && choices[i].style == c->style && choices[i].range == c->range) return 1;
+    return 0;
+}
+
+/* The best of them with more nodes, and so many times with larger ranges, unless that was one of them. */
 static int decide(broad__configuring *g, size_t climbs)
 {
     broad__configuration *kept = &g->found.of[g->found.count];
@@ -158,7 +183,8 @@ static int decide(broad__configuring *g, size_t climbs)
     g->learned_known = 0;
     int status = try_more(g, &best, &better, g->choices, g->choice_count);
     for (size_t i = 0; status == BROAD_OK && better && i < climbs; i++) {
-        broad__choice steeper = {best.metric, best.style, 2 * best.range};
+        broad__choice steeper = {best.metric, best.style, 2 * best.range, best.exponent + STEEPER};
+        if (is_among(&steeper, g->choices, g->choice_count)) break;
         status = try_more(g, &best, &better, &steeper, 1);
     }
     if (status < 0 && !isfinite(kept->square)) *kept = screened; /* where time is up, that is what there is */
@@ -202,10 +228,10 @@ static void list_next(broad__configuring *g)
         if (open) add_choice(g, (broad__choice){.style = style, .range = last->range * 2});
         if (open && style == last->style) add_choice(g, (broad__choice){.style = style, .range = last->range / 2});
     }
-    for (size_t s = 1; s < g->share_count; s++) add_choice(g, (broad__choice){s, last->style, last->range});
+    for (size_t s = 1; s < g->share_count; s++) add_choice(g, (broad__choice){s, last->style, last->range, 0});
     for (size_t i = 0; g->marginal_known && i < COUNT_OF(first_round); i++)
         for (size_t r = 0; r < (open ? 2 : 1); r++)
-            add_choice(g, (broad__choice){BROAD__MARGINAL, first_round[i].style, last->range * (double)(r + 1)});
+            add_choice(g, (broad__choice){BROAD__MARGINAL, first_round[i].style, last->range * (double)(r + 1), 0});
 }
 
 /* ---- metrics to start from --------------------------------------------------------------------------------------- */
@@ -248,7 +274,18 @@ static double narrowness(const broad_data *rows, size_t input, double factor)
     return reach > 0 ? 1 / (reach * reach) : 0;
 }
 
-/* Without the ranks. */
+/* Whether they are so nearly equal that it is as if all were: what are 0 do not count. */
+static int are_alike(const double *values, size_t count)
+{
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (values[i] > 0) least = fmin(least, values[i]);
+        most = fmax(most, values[i]);
+    }
+    return most <= ALIKE * least;
+}
+
+/* Without the ranks. No directions: by how far they reach inputs are scaled as by their deviations. */
 static int start_plain(broad__configuring *g)
 {
     const broad_model *model = g->trainer->model;
@@ -257,7 +294,8 @@ static int start_plain(broad__configuring *g)
     int status = of_input ? broad__metric_open(&g->metrics[0], g->trials->columns) : BROAD_NO_MEMORY;
     for (size_t j = 0; of_input && j < model->inputs; j++)
         of_input[j] = g->start == BROAD__START_REACH ? narrowness(rows, j, model->input_factor[j]) : 1;
-    if (status == BROAD_OK) status = start_from(g, 0, of_input);
+    int same = g->start == BROAD__START_REACH && of_input && are_alike(of_input, model->inputs);
+    if (status == BROAD_OK && !same) status = start_from(g, 0, of_input);
     broad__free(of_input);
     return status;
 }
@@ -310,9 +348,9 @@ int broad__configuring_screen(broad__configuring *g)
 int broad__configuring_first(broad__configuring *g, const broad__configuration *start)
 {
     int open = g->trainer->model->settings.range_auto, status = open_directions(g);
-    if (status < 0 || !g->directions[0].relevance) return status; /* no input reaches anywhere: no round */
+    if (status < 0 || !g->directions[0].relevance) return status; /* nothing to start from: no round */
     if (start) {
-        g->choices[0] = (broad__choice){.style = start->style, .range = start->range};
+        g->choices[0] = (broad__choice){.style = start->style, .range = start->range, .exponent = start->exponent};
         g->choice_count = 1;
     } else {
         list_first(g);

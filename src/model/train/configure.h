@@ -33,11 +33,12 @@ typedef struct broad__effort_sizes {
 /* For a table with this number of rows. */
 broad__effort_sizes broad__effort_sizes_of(const broad_options *options, size_t rows);
 
-/* A trial to be made: number of its metric, style, range. */
+/* A trial to be made. */
 typedef struct broad__choice {
-    size_t metric;
+    size_t metric; /* its number */
     broad__style style;
     double range;
+    double exponent; /* of lambda, where a smaller trial has found one; else 0 */
 } broad__choice;
 
 /* How nodes are drawn, and what came of it. */
@@ -55,6 +56,7 @@ typedef struct broad__configurations {
     broad__configuration of[BROAD__ROUNDS_MOST + 1];
     double least[BROAD__STYLE_COUNT];  /* error of each style in round 0, as model->pilot has it */
     double ranges[BROAD__STYLE_COUNT]; /* that it had with them */
+    double exponents[BROAD__STYLE_COUNT];
 } broad__configurations;
 
 /* Columns that count, of inputs that come both as they are and by rank, and how they are scaled to begin with. Where few
@@ -96,6 +98,8 @@ int broad__configuring_screen(broad__configuring *configuring);
 /* What is tried for it, with that many nodes. */
 broad__attempt broad__configuration_attempt(const broad__configuration *c, const broad__directions *directions,
                                             size_t nodes);
+/* The same with a range twice as large, and lambda where that is likely to want it. */
+broad__configuration broad__configuration_steeper(const broad__configuration *c);
 /* And what came of it: everything but the metric. */
 broad__configuration broad__configuration_from(const broad__attempt *attempt);
 

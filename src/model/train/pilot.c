@@ -21,6 +21,8 @@ static const double GAIN = 0.01, LARGE = 0.2, DECISIVE = 0.5;
 static const double SPREAD = 2;
 /* Of the best square: what is further behind does not climb. */
 static const double BEHIND = 1.05;
+/* And what with its first lambda is further behind than this is given up. */
+static const double FAR = 1.15;
 /* Beyond this the ratio of two errors says that one of them is next to nothing. */
 static const double OPTIMISM_MOST = 2;
 
@@ -110,6 +112,12 @@ typedef struct round_of {
 } round_of;
 
 static int has_metric(const pilot *p, round_of r) { return r.round || r.on != &p->paths[ALL]; }
+
+/* Whether its metric is to be used in any case. */
+static int is_asked(const pilot *p, round_of r)
+{
+    return has_metric(p, r) && p->trainer->model->settings.metric == BROAD_LEARNED_YES;
+}
 
 /* What one row gains over no metric; 0 where there is no residual. */
 static double gain_of(const pilot *p, round_of r, size_t way, size_t row)
@@ -214,7 +222,9 @@ typedef struct final {
     broad__attempt entries[ENTRIES];
     size_t count;
     broad__attempt best[LANES]; /* square INFINITY: there is none */
-    double *squares;            /* of the rows: of each lane's best, then of each entry */
+    double *squares;            /* of the rows: of each lane's best, then of each entry, then of the plain one */
+    double *plain;              /* the last of these: what was best without a metric in the pilot */
+    double optimism;            /* that the metric has at most, as far as it is known */
     size_t nodes;
 } final;
 
@@ -228,27 +238,16 @@ static void final_close(final *f)
 static int final_open(final *f, const pilot *p, const broad_data *data, const broad__metric *metric)
 {
     const broad__device *device = p->trainer->device;
-    *f = (final){.nodes = p->sizes.final_nodes};
+    *f = (final){.nodes = p->sizes.final_nodes, .optimism = OPTIMISM_MOST};
     for (size_t l = 0; l < LANES; l++) f->best[l].square = f->best[l].error = INFINITY;
     int status = broad__trials_open(&f->trials, p->trainer, data, p->sizes.final_rows, f->nodes);
     size_t columns = f->trials.columns;
-    if (status == BROAD_OK) f->squares = broad__alloc_doubles(LANES + ENTRIES, f->trials.rows);
+    if (status == BROAD_OK) f->squares = broad__alloc_doubles(LANES + ENTRIES + 1, f->trials.rows);
     if (status == BROAD_OK && !f->squares) status = BROAD_NO_MEMORY;
+    if (status == BROAD_OK) f->plain = f->squares + (LANES + ENTRIES) * f->trials.rows;
     if (status == BROAD_OK) status = broad__directions_open(&f->directions[WITH], metric, columns, device);
     if (status < 0) return status;
     return broad__directions_open(&f->directions[WITHOUT], &(broad__metric){0}, columns, device);
-}
-
-static void final_enter(final *f, size_t side, const broad__configuration *c)
-{
-    broad__attempt *entry = &f->entries[f->count];
-    *entry = broad__configuration_attempt(c, &f->directions[side], f->nodes);
-    entry->squares = f->squares + (LANES + f->count) * f->trials.rows;
-    for (size_t i = 0; i < f->count; i++)
-        if (f->entries[i].directions == entry->directions && f->entries[i].style == entry->style &&
-            f->entries[i].range == entry->range)
-            return;
-    f->count++;
 }
 
 static size_t lane_of(const final *f, const broad__attempt *a)
@@ -264,6 +263,33 @@ static const broad__attempt *final_best(const final *f, size_t side)
     for (size_t l = 2; side == WITHOUT && l < LANES; l++)
         if (f->best[l].square < best->square) best = &f->best[l];
     return best;
+}
+
+/* So many times the best square of a side; of nodes without a metric no more than what would beat those with one. */
+static double final_reach(const final *f, size_t side, double times)
+{
+    double with = f->optimism * final_best(f, WITH)->square * FAR;
+    return fmin(times * final_best(f, side)->square, side == WITHOUT ? with : INFINITY);
+}
+
+/* Above this an entry would not win. */
+static double final_limit(const final *f, size_t side)
+{
+    double most = final_reach(f, side, FAR);
+    return isfinite(most) ? most : -1;
+}
+
+static void final_enter(final *f, size_t side, const broad__configuration *c)
+{
+    broad__attempt *entry = &f->entries[f->count];
+    *entry = broad__configuration_attempt(c, &f->directions[side], f->nodes);
+    entry->most = final_limit(f, side);
+    entry->squares = f->squares + (LANES + f->count) * f->trials.rows;
+    for (size_t i = 0; i < f->count; i++)
+        if (f->entries[i].directions == entry->directions && f->entries[i].style == entry->style &&
+            f->entries[i].range == entry->range)
+            return;
+    f->count++;
 }
 
 /* The best of each lane stays. better: whether it is one of these entries. */
@@ -290,10 +316,9 @@ static int final_climb(final *f, int better[LANES])
     int status = BROAD_OK;
     for (size_t i = 0; status == BROAD_OK && i < FINAL_CLIMBS; i++) {
         for (size_t l = 0; l < LANES; l++) {
-            broad__configuration steeper = broad__configuration_from(&f->best[l]);
-            steeper.range *= 2;
-            if (better[l] && steeper.square < BEHIND * final_best(f, side_of(l))->square)
-                final_enter(f, side_of(l), &steeper);
+            broad__configuration best = broad__configuration_from(&f->best[l]),
+                                 steeper = broad__configuration_steeper(&best);
+            if (better[l] && best.square < final_reach(f, side_of(l), BEHIND)) final_enter(f, side_of(l), &steeper);
         }
         if (!f->count) break;
         status = final_run(f, better);
@@ -301,54 +326,79 @@ static int final_climb(final *f, int better[LANES])
     return status;
 }
 
-/* The metric of a round with what suited each half; without one every style with the range that suited it, and the best
- * of them all. */
-static int final_decide(final *f, const pilot *p, round_of r)
+static const broad__configurations *found_without(const pilot *p)
 {
-    const broad_options *o = &p->trainer->model->settings;
-    const broad__configurations *found = p->whole.count ? &p->whole : &p->paths[ALL].way[0].found;
-    int better[LANES], learned = has_metric(p, r), asked = learned && o->metric == BROAD_LEARNED_YES;
-    for (size_t w = 0; learned && w < p->ways; w++) final_enter(f, WITH, &r.on->way[w].found.of[r.round]);
-    if (!asked) final_enter(f, WITHOUT, &found->of[0]);
-    for (size_t s = 0; !asked && s < BROAD__STYLE_COUNT; s++) {
-        broad__configuration c = {.style = (broad__style)s, .range = found->ranges[s]};
-        if (c.range > 0) final_enter(f, WITHOUT, &c);
-    }
+    return p->whole.count ? &p->whole : &p->paths[ALL].way[0].found;
+}
+
+/* The metric of a round with what suited each half, beside what did best without one. */
+static int final_begin(final *f, const pilot *p, round_of r, int better[LANES])
+{
+    for (size_t w = 0; has_metric(p, r) && w < p->ways; w++) final_enter(f, WITH, &r.on->way[w].found.of[r.round]);
+    size_t plain = f->count;
+    final_enter(f, WITHOUT, &found_without(p)->of[0]);
     int status = final_run(f, better);
-    return status == BROAD_OK && o->range_auto ? final_climb(f, better) : status;
+    if (status == BROAD_OK) memcpy(f->plain, f->entries[plain].squares, f->trials.rows * sizeof(double));
+    return status;
+}
+
+/* Without a metric every style with the range that suited it. */
+static int final_styles(final *f, const pilot *p, int better[LANES])
+{
+    const broad__configurations *found = found_without(p);
+    int before[LANES];
+    for (size_t s = 0; s < BROAD__STYLE_COUNT; s++) {
+        broad__configuration c = {.style = (broad__style)s, .range = found->ranges[s], .exponent = found->exponents[s]};
+        int plain = c.style == found->of[0].style && c.range == found->of[0].range;
+        if (c.range > 0 && !plain) final_enter(f, WITHOUT, &c);
+    }
+    memcpy(before, better, sizeof before);
+    int status = final_run(f, better);
+    for (size_t l = 0; l < LANES; l++) better[l] |= before[l];
+    return status;
 }
 
 /* ---- optimism ------------------------------------------------------------------------------------------------------ */
 
-/* Networks on all rows of the final, each with the metric of one half; with one way the second is without a metric. */
+/* Squares of the rows of two networks on all rows of the final. */
 typedef struct comparison {
     broad__directions directions[2];
-    double *squares[2]; /* of the rows */
+    const double *squares[2];
+    double *own[2]; /* where they were computed for it */
 } comparison;
 
 static void comparison_close(comparison *c)
 {
     for (size_t i = 0; i < 2; i++) {
         broad__directions_close(&c->directions[i]);
-        broad__free(c->squares[i]);
+        broad__free(c->own[i]);
     }
 }
 
-/* with: the nodes that have won with the metric. */
-static int comparison_run(comparison *c, const pilot *p, final *f, round_of r, const broad__configuration *with)
+/* Each with the metric of one half. with: the nodes that have won with the metric. */
+static int compare_halves(comparison *c, const pilot *p, final *f, round_of r, const broad__configuration *with)
 {
-    const broad__configurations *first = p->whole.count ? &p->whole : &p->paths[ALL].way[0].found;
     broad__attempt attempts[2];
     int status = BROAD_OK;
     for (size_t i = 0; status == BROAD_OK && i < 2; i++) {
-        const broad__metric *metric = i < p->ways ? &r.on->way[i].found.of[r.round].metric : &(broad__metric){0};
+        const broad__metric *metric = &r.on->way[i].found.of[r.round].metric;
         status = broad__directions_open(&c->directions[i], metric, f->trials.columns, p->trainer->device);
-        c->squares[i] = broad__alloc_doubles(f->trials.rows, 1);
-        if (status == BROAD_OK && !c->squares[i]) status = BROAD_NO_MEMORY;
-        attempts[i] = broad__configuration_attempt(i < p->ways ? with : &first->of[0], &c->directions[i], f->nodes);
-        attempts[i].squares = c->squares[i];
+        c->squares[i] = c->own[i] = broad__alloc_doubles(f->trials.rows, 1);
+        if (status == BROAD_OK && !c->own[i]) status = BROAD_NO_MEMORY;
+        attempts[i] = broad__configuration_attempt(with, &c->directions[i], f->nodes);
+        attempts[i].squares = c->own[i];
+        attempts[i].most = -1;
     }
     return status == BROAD_OK ? broad__trials_run(&f->trials, attempts, 2) : status;
+}
+
+/* With one way the metric is that of one half, and the second network is without one: both are there. */
+static int comparison_run(comparison *c, const pilot *p, final *f, round_of r, const broad__configuration *with)
+{
+    if (p->ways == 2) return compare_halves(c, p, f, r, with);
+    c->squares[0] = final_best(f, WITH)->squares;
+    c->squares[1] = f->plain;
+    return BROAD_OK;
 }
 
 /* The mean size of the residuals of one half's rows. Squares would be those of a few rows, where these are far larger than
@@ -390,6 +440,17 @@ static int measure_optimism(double *out, const pilot *p, final *f, round_of r, c
     return status;
 }
 
+/* What is known of the optimism so far bounds what nodes without a metric are worth trying for. */
+static int final_decide(final *f, const pilot *p, round_of r)
+{
+    int better[LANES], status = final_begin(f, p, r, better);
+    broad__configuration with = broad__configuration_from(final_best(f, WITH));
+    if (status == BROAD_OK && isfinite(with.square) && p->ways == 1)
+        status = measure_optimism(&f->optimism, p, f, r, &with);
+    if (status == BROAD_OK && !is_asked(p, r)) status = final_styles(f, p, better);
+    return status == BROAD_OK && p->trainer->model->settings.range_auto ? final_climb(f, better) : status;
+}
+
 /* Whether the metric wins. Where there are more rows than those of the final, by more than the spread: a metric says less, the
  * more rows there are to tell directions apart. optimism: of the squares of rows that it has seen. */
 static int metric_wins(const final *f, double optimism, size_t all_rows)
@@ -425,8 +486,8 @@ static int use_final(pilot *p, double *out_range, const broad_data *data, round_
                          without = broad__configuration_from(final_best(&f, WITHOUT));
     if (status == BROAD_OK && isfinite(with.square)) status = measure_optimism(&optimism, p, &f, r, &with);
     with.metric = *metric;
-    int used = status == BROAD_OK &&
-               metric_wins(&f, shared_optimism(optimism, fmin(1, seen / (double)f.trials.rows)), data->rows);
+    double of_final = shared_optimism(optimism, fmin(1, seen / (double)f.trials.rows));
+    int used = status == BROAD_OK && (is_asked(p, r) || metric_wins(&f, of_final, data->rows));
     final_close(&f);
     model->optimism = used && has_metric(p, r) ? shared_optimism(optimism, seen / (double)data->rows) : 0;
     if (status == BROAD_OK) status = use(p, out_range, used ? &with : &without);
@@ -562,7 +623,7 @@ int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data
     int status = pilot_open(&p, data);
     if (status == BROAD_OK) status = configure_whole(&p);
     if (status == BROAD_OK) status = configure_halves(&p);
-    const broad__configurations *first = p.whole.count ? &p.whole : &p.paths[ALL].way[0].found;
+    const broad__configurations *first = found_without(&p);
     memcpy(t->model->pilot, first->least, sizeof first->least);
     int chosen = status == BROAD_OK && p.paths[ALL].rounds;
     if (chosen) status = choose(&p, out_range, data);

@@ -132,14 +132,21 @@ int broad__trial_fit(broad__trial *trial)
                               .lambda = o->lambda,
                               .exponent = &trial->exponent,
                               .loo = 1,
-                              .rough = trial->rough};
+                              .rough = trial->rough,
+                              .scores_alone = trial->scores_alone,
+                              .hopeless = trial->hopeless};
     return broad__joint_fit(&trial->joint, &task);
+}
+
+size_t broad__trial_judged(const broad__trial *trial)
+{
+    return trial->joint.given_up ? trial->joint.search_count : trial->joint.sample_count;
 }
 
 double broad__trial_error(const broad__trial *trial)
 {
-    size_t rows = trial->rows->rows;
-    double square = 0, of_each = (double)rows / (double)(trial->joint.sample_count ? trial->joint.sample_count : rows);
+    size_t rows = trial->rows->rows, judged = broad__trial_judged(trial);
+    double square = 0, of_each = (double)rows / (double)(judged ? judged : rows);
     for (size_t i = 0; i < rows * trial->trainer->model->outputs; i++) square += trial->y[i] * trial->y[i];
     return square > 0 ? trial->joint.loo * trial->joint.loo * of_each / square : 0;
 }
@@ -169,12 +176,13 @@ int broad__trial_squares(double *out, const broad__trial *trial)
 {
     const broad__joint *j = &trial->joint;
     size_t c = j->outputs;
+    for (size_t i = 0; i < trial->rows->rows; i++) out[i] = -1;
+    if (j->given_up) return BROAD_OK;
     double *miss = broad__alloc_doubles(j->sample_count, c), *calibration = broad__alloc_doubles(c + 1, 1);
     size_t *truth = broad__alloc_array(j->sample_count, sizeof *truth);
     int status = miss && calibration && truth ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK && trial->rows->classes) class_misses(miss, trial, truth, calibration);
     else if (status == BROAD_OK) misses(miss, trial);
-    for (size_t i = 0; i < trial->rows->rows; i++) out[i] = -1;
     for (size_t i = 0; status == BROAD_OK && i < j->sample_count; i++) {
         double square = 0;
         for (size_t q = i * c; q < (i + 1) * c; q++) square += miss[q] * miss[q];

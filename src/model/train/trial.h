@@ -26,6 +26,8 @@ typedef struct broad__trial {
     double *z;                /* rows x capacity */
     double exponent;          /* of lambda: where the last search ended */
     int rough;                /* leave-one-out of fewer rows */
+    int scores_alone;         /* no weights are wanted */
+    double hopeless;          /* as a joint fit has it */
     broad__residual residual; /* Z as rows of the joint fit */
     broad__kblock kblocks[BROAD__TRIAL_BLOCKS];
     broad__joint joint;
@@ -55,6 +57,8 @@ int broad__trial_add(broad__trial *trial, const broad__trial_block *block);
 /* Lambda and the leave-one-out norm of the nodes that are there: trial->joint. */
 int broad__trial_fit(broad__trial *trial);
 
+/* Rows that the leave-one-out norm is of. */
+size_t broad__trial_judged(const broad__trial *trial);
 /* The mean square of the leave-one-out residuals as a part of that of the targets. */
 double broad__trial_error(const broad__trial *trial);
 /* The square of each row's leave-one-out error, summed over the outputs; -1 for rows that have none. out: rows. Of classes

@@ -7,7 +7,10 @@
 #include "base/watch.h"
 #include "model/train/gradients.h"
 
-enum { BLOCKS = 2 };
+enum {
+    BLOCKS = 2,
+    WAVE = 8 /* attempts that are made side by side; the next ones know what came of these */
+};
 /* For all of them together, in numbers: beyond this fewer at a time. */
 static const double NUMBERS_MOST = 6e7;
 
@@ -83,6 +86,8 @@ static int fit(broad__trial *trial, const broad__attempt *a)
     broad__trial_block block = {a->style, a->range, a->directions->relevance, a->directions->root, a->nodes / BLOCKS};
     int status = BROAD_OK;
     trial->rough = a->rough;
+    trial->scores_alone = a->metric == NULL;
+    trial->hopeless = a->most > 0 ? a->most : 0;
     broad__trial_restart(trial);
     for (size_t b = 0; status == BROAD_OK && b < BLOCKS; b++) status = broad__trial_add(trial, &block);
     return status == BROAD_OK ? broad__trial_fit(trial) : status;
@@ -92,15 +97,25 @@ static int attempt(broad__trial *trial, broad__attempt *a)
 {
     int status = fit(trial, a);
     if (status < 0) return status;
-    size_t rows = trial->joint.sample_count;
+    size_t rows = broad__trial_judged(trial);
     a->exponent = trial->exponent;
     a->square = rows ? trial->joint.loo * trial->joint.loo / (double)rows : INFINITY;
     a->part = broad__trial_error(trial);
-    status = broad__trial_mean_square(&a->error, trial);
+    a->given_up = trial->joint.given_up;
+    a->error = INFINITY;
+    a->metric_known = 0;
+    if (!a->given_up) status = broad__trial_mean_square(&a->error, trial);
     if (status == BROAD_OK && a->squares) status = broad__trial_squares(a->squares, trial);
-    if (status == BROAD_OK && a->metric) status = broad__trial_metric(a->metric, &a->metric_known, trial);
+    if (status == BROAD_OK && a->metric && !a->given_up)
+        status = broad__trial_metric(a->metric, &a->metric_known, trial);
     a->done = status == BROAD_OK;
     return status;
+}
+
+/* Where the search for lambda of an attempt begins; 0: nothing is known. */
+static double start_of(const broad__trials *trials, const broad__attempt *a)
+{
+    return a->start != 0 ? a->start : trials->exponent;
 }
 
 typedef struct batch {
@@ -118,7 +133,8 @@ static void run_trial(void *context, size_t index, size_t worker)
     broad__trials *trials = b->trials;
     broad__trial *trial = &trials->of[index];
     for (size_t i; (i = atomic_fetch_add(&b->next, 1)) < b->count;) {
-        trial->exponent = trials->exponent < 0 ? trials->exponent : BROAD__TRIAL_EXPONENT;
+        double start = start_of(trials, &b->attempts[i]);
+        trial->exponent = start != 0 ? start : BROAD__TRIAL_EXPONENT;
         int status = attempt(trial, &b->attempts[i]);
         if (status == BROAD_OK) continue;
         broad__failure_take(&trials->failed[index], status);
@@ -157,16 +173,31 @@ broad__attempt *broad__attempts_best(broad__attempt *attempts, size_t count)
     return best;
 }
 
-/* The first of all by itself: the others begin their search for lambda where it ended. */
+static int has_failed(const broad__trials *trials)
+{
+    for (size_t i = 0; i < trials->count; i++)
+        if (trials->failed[i].status) return 1;
+    return 0;
+}
+
+static void set_limits(broad__attempt *attempts, size_t count, const broad__attempt *best)
+{
+    for (size_t i = 0; best && i < count; i++)
+        if (attempts[i].most == 0 || attempts[i].most > BROAD__HOPELESS * best->square)
+            attempts[i].most = BROAD__HOPELESS * best->square;
+}
+
+/* The first of all by itself, unless it knows where to begin: the others begin their search for lambda where it ended. */
 int broad__trials_run(broad__trials *trials, broad__attempt *attempts, size_t count)
 {
-    size_t first = trials->exponent < 0 || count == 0 ? 0 : 1;
     for (size_t i = 0; i < trials->count; i++) trials->failed[i].status = BROAD_OK;
     for (size_t i = 0; i < count; i++) attempts[i].done = 0;
-    if (first) run_batch(trials, attempts, 1);
-    if (first && attempts[0].done) trials->exponent = attempts[0].exponent;
-    if (!trials->failed[0].status) run_batch(trials, attempts + first, count - first);
-    const broad__attempt *best = broad__attempts_best(attempts, count);
-    if (best) trials->exponent = best->exponent;
+    for (size_t at = 0, size; at < count && !has_failed(trials); at += size) {
+        size = start_of(trials, &attempts[at]) == 0 ? 1 : count - at < WAVE ? count - at : WAVE;
+        set_limits(attempts + at, size, broad__attempts_best(attempts, at));
+        run_batch(trials, attempts + at, size);
+        const broad__attempt *best = broad__attempts_best(attempts, at + size);
+        if (best) trials->exponent = best->exponent;
+    }
     return first_failure(trials);
 }

@@ -10,6 +10,8 @@
 #include "model/train/trial.h"
 
 enum { BROAD__TRIALS_MOST = 16 }; /* at a time */
+/* Times the square of the best: with the lambda that suits that one, no more is worth a search for another. */
+#define BROAD__HOPELESS 1.5
 
 /* What the blocks of a trial, or the groups of a network, are drawn with. */
 typedef struct broad__directions {
@@ -29,6 +31,10 @@ typedef struct broad__attempt {
     double range; /* as a multiple of the model's */
     const broad__directions *directions;
     size_t nodes;
+    double start; /* exponent that its search for lambda begins with; 0: that of the best attempt so far */
+    /* A square: what leaves more with its first lambda is given up. 0: BROAD__HOPELESS times that of the best attempt
+     * before it; below 0: it never is */
+    double most;
     broad__metric *metric; /* of its gradients, if wanted: open */
     double *squares;       /* of the rows, if wanted: broad__trial_squares() */
 
@@ -36,6 +42,7 @@ typedef struct broad__attempt {
     double square;    /* mean over rows of the leave-one-out residual's: which nodes are better */
     double error;     /* the same as broad__trial_squares() has it: whether a metric is better than none */
     double part;      /* the same as broad__trial_error() has it */
+    int given_up;     /* square is of its first lambda, error is INFINITY, squares are none */
     int metric_known; /* there was something to learn */
     int done;
 } broad__attempt;
