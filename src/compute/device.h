@@ -19,6 +19,12 @@ typedef struct broad__soon {
 
 enum { BROAD__SOON = 2 };
 
+/* The same for a part of a matrix: `rows` runs of `columns` numbers. */
+typedef struct broad__ahead {
+    const double *at;
+    size_t stride, rows, columns;
+} broad__ahead;
+
 typedef struct broad__nodes {
     size_t inputs, nodes;
     const double *weight; /* inputs x nodes */
@@ -81,6 +87,9 @@ typedef struct broad__device {
     /* out (rows x c) += sign * k w, k: rows x p, w: p x c. A row's numbers are the same whatever rows it comes with. */
     void (*apply)(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
                   const double *w, size_t w_stride, size_t p, size_t c);
+    /* The same with sign 1; what stands in ahead[0] and ahead[1] may be brought near meanwhile. NULL: nothing gained by it. */
+    void (*apply_ahead)(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, const double *w,
+                        size_t w_stride, size_t p, size_t c, const broad__ahead ahead[2]);
     /* Without gaps between rows: out (rows x c) = e + sign k w, *squares += its squares, and cross (p x c) += k' out unless
      * NULL; out may be e. NULL: by the operations that it consists of. */
     void (*shift)(double *out, double *squares, double *cross, const double *e, double sign, const double *k,

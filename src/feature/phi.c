@@ -16,11 +16,18 @@
 enum { SCRATCH_NUMBERS = 1 << 21, SLAB_LEAST = 64, SLAB_MOST = 512 };
 
 /* Inputs that are scaled at a time, so that they are still in the cache when their products are added up: those of a block
- * take half of the second one. */
+ * take a quarter of the second one. As much is being read for the next ones meanwhile. */
 static size_t slab_columns(void)
 {
-    size_t fit = broad__cache_bytes(2) / 2 / (BROAD__BLOCK_ROWS * sizeof(double)) / SLAB_LEAST * SLAB_LEAST;
+    size_t fit = broad__cache_bytes(2) / 4 / (BROAD__BLOCK_ROWS * sizeof(double)) / SLAB_LEAST * SLAB_LEAST;
     return broad__max(SLAB_LEAST, broad__min(fit, SLAB_MOST));
+}
+
+/* The same, such that slabs are about equal. Those of a multiple of eight inputs are brought near ahead of time. */
+static size_t even_slab(size_t columns)
+{
+    size_t most = slab_columns(), slabs = broad__max((columns + most - 1) / most, 1);
+    return broad__min(most, ((columns + slabs - 1) / slabs + 7) / 8 * 8);
 }
 
 /* Rows that are scaled at a time as a whole: fewer where they are wide. */
@@ -66,18 +73,31 @@ static void whole_rows(double *z, size_t z_stride, const broad__phi *phi, const 
     if (phi->nodes.weight) phi->device->nodes(z, z_stride, &phi->nodes, scaled, stride, rows);
 }
 
+/* The products of inputs j to j + n, scaled; those that follow are read meanwhile. */
+static void add_slab(double *z, size_t z_stride, const broad__phi *phi, const double *x, size_t rows,
+                     const double *scaled, size_t stride, size_t j, size_t n)
+{
+    const broad__nodes *nodes = &phi->nodes;
+    const double *weight = nodes->weight + j * nodes->nodes;
+    size_t inputs = phi->scaling.inputs, next = j + n, more = broad__min(n, phi->scaling.columns - next);
+    broad__ahead ahead[2] = {{x + next, inputs, more ? rows : 0, more},
+                             {nodes->weight + next * nodes->nodes, nodes->nodes, more, nodes->nodes}};
+    if (phi->device->apply_ahead)
+        phi->device->apply_ahead(z, z_stride, scaled, stride, rows, weight, nodes->nodes, n, nodes->nodes, ahead);
+    else phi->device->apply(z, z_stride, 1, scaled, stride, rows, weight, nodes->nodes, n, nodes->nodes);
+}
+
 /* The sums go on from slab to slab, so that their bits are those of whole rows (compute/cpu/kernels.h). */
 static void slabs(double *z, size_t z_stride, const broad__phi *phi, const double *x, size_t rows, double *scratch)
 {
     const broad__nodes *nodes = &phi->nodes;
     const broad__scaling *s = &phi->scaling;
     for (size_t i = 0; i < rows; i++) memcpy(z + i * z_stride, nodes->bias, nodes->nodes * sizeof(double));
-    for (size_t j = 0, slab = slab_columns(); j < s->columns; j += slab) {
+    for (size_t j = 0, slab = even_slab(s->columns); j < s->columns; j += slab) {
         size_t n = broad__min(slab, s->columns - j), stride = s->inputs;
         broad__scaling part = {s->how, n, n, s->shift + j, s->factor + j, s->fill ? s->fill + j : NULL, NULL};
         const double *scaled = scale_rows(&stride, &part, x + j, rows, scratch);
-        phi->device->apply(z, z_stride, 1, scaled, stride, rows, nodes->weight + j * nodes->nodes, nodes->nodes, n,
-                           nodes->nodes);
+        add_slab(z, z_stride, phi, x, rows, scaled, stride, j, n);
     }
     size_t together = z_stride == nodes->nodes ? rows : 1;
     for (size_t i = 0; i < rows; i += together)

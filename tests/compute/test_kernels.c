@@ -123,7 +123,7 @@ static void check_nodes(const broad__kernels *set, const operands *o, broad_acti
 static void check_apply(const broad__kernels *set, const operands *o, double sign, problem_random *r)
 {
     size_t stride = o->c + o->pad, k_stride = o->p + o->pad;
-    area out = area_of(o->n, stride, r), plain = area_copy(&out), cut = area_copy(&out);
+    area out = area_of(o->n, stride, r), plain = area_copy(&out), cut = area_copy(&out), ahead = area_copy(&out);
     set->apply(out.numbers, stride, sign, o->k, k_stride, o->n, o->w, stride, o->p, o->c);
     for (size_t i = 0; i < o->n; i++)
         for (size_t j = 0; j < o->c; j++)
@@ -136,7 +136,13 @@ static void check_apply(const broad__kernels *set, const operands *o, double sig
         set->apply(cut.numbers + i * stride, stride, sign, o->k + i * k_stride, k_stride, n, o->w, stride, o->p, o->c);
     }
     assert_same(&cut, &plain, "apply in pieces", set->name, o->n, o->p, o->c);
-    free(out.all), free(plain.all), free(cut.all);
+    /* What is to be brought near, none or some of it, changes nothing. */
+    broad__ahead soon[2] = {{o->e, stride, o->n, o->c}, {o->k, k_stride, o->n % 3 ? o->n : 0, o->p}};
+    if (sign == 1.0) {
+        set->apply_ahead(ahead.numbers, stride, o->k, k_stride, o->n, o->w, stride, o->p, o->c, soon);
+        assert_same(&ahead, &plain, "apply_ahead", set->name, o->n, o->p, o->c);
+    }
+    free(out.all), free(plain.all), free(cut.all), free(ahead.all);
 }
 
 static void check_cross(const broad__kernels *set, const operands *o, problem_random *r)

@@ -86,6 +86,15 @@ static void counted_apply(double *out, size_t out_stride, double sign, const dou
     stop(c, APPLY, 2 * n * high * wide, n * (high + 2 * wide) + high * wide);
 }
 
+static void counted_apply_ahead(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows,
+                                const double *w, size_t w_stride, size_t p, size_t columns, const broad__ahead ahead[2])
+{
+    double n = (double)rows, high = (double)p, wide = (double)columns;
+    count c = start();
+    device()->apply_ahead(out, out_stride, k, k_stride, rows, w, w_stride, p, columns, ahead);
+    stop(c, APPLY, 2 * n * high * wide, n * (high + 2 * wide) + high * wide);
+}
+
 static void counted_outer(double *out, size_t out_stride, const double *a, size_t a_stride, size_t rows,
                           const double *b, size_t b_stride, size_t columns, size_t p)
 {
@@ -175,6 +184,7 @@ static const broad__device counted = {
     .gram = counted_gram,
     .cross = counted_cross,
     .apply = counted_apply,
+    .apply_ahead = counted_apply_ahead,
     .outer = counted_outer,
     .squares = counted_squares,
     .inner = counted_inner,

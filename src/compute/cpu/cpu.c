@@ -41,6 +41,12 @@ static void cpu_apply(double *out, size_t out_stride, double sign, const double 
     broad__kernels_used()->apply(out, out_stride, sign, k, k_stride, rows, w, w_stride, p, c);
 }
 
+static void cpu_apply_ahead(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows,
+                            const double *w, size_t w_stride, size_t p, size_t c, const broad__ahead ahead[2])
+{
+    broad__kernels_used()->apply_ahead(out, out_stride, k, k_stride, rows, w, w_stride, p, c, ahead);
+}
+
 static void cpu_outer(double *out, size_t out_stride, const double *a, size_t a_stride, size_t rows, const double *b,
                       size_t b_stride, size_t count, size_t p)
 {
@@ -108,6 +114,7 @@ static const broad__device cpu = {
     .gram = cpu_gram,
     .cross = cpu_cross,
     .apply = cpu_apply,
+    .apply_ahead = cpu_apply_ahead,
     .outer = cpu_outer,
     .squares = cpu_squares,
     .inner = cpu_inner,

@@ -14,6 +14,7 @@ const broad__kernels broad__kernels_avx2 = {
     .gram = kernel_gram,
     .cross = kernel_cross,
     .apply = kernel_apply,
+    .apply_ahead = kernel_apply_ahead,
     .product = kernel_product,
     .substitute = kernel_substitute,
     .factor = kernel_factor,

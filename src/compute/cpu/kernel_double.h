@@ -60,7 +60,68 @@ OUTLINE void panel_reading(product p, size_t rows, size_t columns)
     }
 }
 
-OUTLINE void packed_by_rows(product p, double factor, size_t rows, size_t columns)
+/* What is read after a product, brought near while its tiles are computed: run by run, each as long as a tile is deep. */
+typedef struct fetching {
+    const broad__ahead *now, *end;
+    size_t row, column; /* where it is at */
+} fetching;
+
+/* RUNS: as many at the same time. LINE_STEPS: numbers of a line, and the steps after which the next line of each is asked for. */
+enum { RUNS = 4, LINE_STEPS = 8 };
+
+/* The next run; where none is left, numbers that are near. */
+INLINE const double *fetching_next(fetching *f, size_t depth, const double *none)
+{
+    while (f->now < f->end && (f->row >= f->now->rows || f->column >= f->now->columns)) {
+        if (f->row < f->now->rows) f->row++;
+        else {
+            f->now++;
+            f->row = 0;
+        }
+        f->column = 0;
+    }
+    if (f->now >= f->end) return none;
+    const double *run = f->now->at + f->row * f->now->stride + f->column;
+    f->column += depth;
+    return run;
+}
+
+/* A whole tile, b packed; its depth is a multiple of LINE_STEPS. */
+INLINE void tile_fetching(product p, const double *const runs[RUNS])
+{
+    full sums[ROWS][VECTORS], b[VECTORS];
+    UNROLL for (size_t i = 0; i < ROWS; i++)
+    {
+        UNROLL for (size_t v = 0; v < VECTORS; v++) sums[i][v] = full_load(p.out + i * p.out_stride + v * LANES);
+    }
+    for (size_t k = 0; k < p.depth; k += LINE_STEPS) UNROLL for (size_t r = 0; r < LINE_STEPS; r++)
+        {
+            if (r % (LINE_STEPS / RUNS) == 0) __builtin_prefetch(runs[r / (LINE_STEPS / RUNS)] + k, 0, 2);
+            UNROLL for (size_t v = 0; v < VECTORS; v++) b[v] = full_load(p.b + (k + r) * COLUMNS + v * LANES);
+            UNROLL for (size_t i = 0; i < ROWS; i++)
+            {
+                full a = full_spread(p.a[i * p.a_row + k + r]);
+                UNROLL for (size_t v = 0; v < VECTORS; v++) sums[i][v] = full_fma(a, b[v], sums[i][v]);
+            }
+        }
+    UNROLL for (size_t i = 0; i < ROWS; i++)
+    {
+        UNROLL for (size_t v = 0; v < VECTORS; v++) full_store(p.out + i * p.out_stride + v * LANES, sums[i][v]);
+    }
+}
+
+OUTLINE void panel_fetching(product p, size_t rows, size_t columns, fetching *f)
+{
+    size_t i = 0;
+    for (; columns == COLUMNS && p.depth % LINE_STEPS == 0 && f->now < f->end && i + ROWS <= rows; i += ROWS) {
+        const double *runs[RUNS];
+        for (size_t r = 0; r < RUNS; r++) runs[r] = fetching_next(f, p.depth, p.b);
+        tile_fetching(product_at(p, i, 0), runs);
+    }
+    if (i < rows) panel_padded(product_at(p, i, 0), rows - i, columns);
+}
+
+OUTLINE void packed_by_rows(product p, double factor, size_t rows, size_t columns, fetching *f)
 {
     double packed[DEPTH * COLUMNS] __attribute__((aligned(64)));
     size_t depth = p.depth, piece = even_piece(depth, DEPTH);
@@ -73,7 +134,8 @@ OUTLINE void packed_by_rows(product p, double factor, size_t rows, size_t column
             size_t wide = least(COLUMNS, columns - j);
             pack(packed, &part, factor, part.depth, wide);
             part.b = packed;
-            if (j == 0 && part.depth == p.a_row) panel_reading(part, rows, wide);
+            if (f) panel_fetching(part, rows, wide, f);
+            else if (j == 0 && part.depth == p.a_row) panel_reading(part, rows, wide);
             else panel_padded(part, rows, wide);
         }
 }
@@ -124,7 +186,26 @@ OUTLINE void kernel_apply(double *out, size_t out_stride, double sign, const dou
                      .depth = p};
     if (rows < FEW && sign == 1.0) few_rows(whole, rows, c);
     else if (c > 0 && c <= NARROW) few_columns(whole, sign, rows, c);
-    else packed_by_rows(whole, sign, rows, c);
+    else packed_by_rows(whole, sign, rows, c, NULL);
+}
+
+OUTLINE void kernel_apply_ahead(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows,
+                                const double *w, size_t w_stride, size_t p, size_t c, const broad__ahead ahead[2])
+{
+    if (rows < FEW || c <= NARROW) {
+        kernel_apply(out, out_stride, 1.0, k, k_stride, rows, w, w_stride, p, c);
+        return;
+    }
+    product whole = {.out = out,
+                     .out_stride = out_stride,
+                     .a = k,
+                     .a_row = k_stride,
+                     .a_step = 1,
+                     .b = w,
+                     .b_step = w_stride,
+                     .depth = p};
+    fetching f = {.now = ahead, .end = ahead + 2};
+    packed_by_rows(whole, 1.0, rows, c, &f);
 }
 
 OUTLINE void kernel_gram(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)

@@ -123,7 +123,7 @@ OUTLINE void kernel_nodes(double *out, size_t out_stride, const broad__nodes *no
         }
         start_rows(p.out, out_stride, nodes, n);
         if (n < FEW) few_rows(p, n, nodes->nodes);
-        else packed_by_rows(p, 1.0, n, nodes->nodes);
+        else packed_by_rows(p, 1.0, n, nodes->nodes, NULL);
         activate_rows(p.out, out_stride, nodes, n);
     }
 }

@@ -20,6 +20,12 @@ INLINE void pack_panel(double *out, const size_t width, double factor, const dou
                        size_t count, size_t steps)
 {
     size_t whole = count - count % QUAD, even = steps - steps % 2;
+    if (row == 1 && count == width && width % LANES == 0) {
+        for (size_t k = 0; k < steps; k++)
+            UNROLL for (size_t v = 0; v < width / LANES; v++)
+                full_store(out + k * width + v * LANES, full_spread(factor) * full_load(in + k * step + v * LANES));
+        return;
+    }
     if (row == 1) {
         for (size_t k = 0; k < steps; k++)
             for (size_t l = 0; l < count; l++) out[k * width + l] = factor * in[k * step + l];

@@ -53,6 +53,8 @@ typedef struct broad__kernels {
                   size_t b_stride, size_t c, size_t rows);
     void (*apply)(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
                   const double *w, size_t w_stride, size_t p, size_t c);
+    void (*apply_ahead)(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, const double *w,
+                        size_t w_stride, size_t p, size_t c, const broad__ahead ahead[2]);
     /* out (rows x columns) += sign a b, a: rows x depth, b: depth x columns, either as it lies or transposed */
     void (*product)(double *out, size_t out_stride, double sign, broad__operand a, broad__operand b, size_t rows,
                     size_t columns, size_t depth);
