@@ -13,7 +13,7 @@
 
 /* LOOKS: how often a thread looks for work, or for the end of it, before it sleeps: some ten microseconds, which is less than
  * waking up takes. The passes of a chain follow each other that closely. */
-enum { PIECE_WORK = 1000000000, LOOKS = 1000 };
+enum { THREADS_MAX = 256, PIECE_WORK = 1000000000, LOOKS = 1000 };
 
 /* Pieces that are taken one after the other; by several threads, so it has a cache line of its own. */
 typedef struct stretch {
@@ -127,7 +127,7 @@ int broad__pool_open(broad__pool **out, size_t threads)
 {
     *out = NULL;
     if (threads == 0) threads = broad__processors();
-    if (threads > BROAD__THREADS_MAX) threads = BROAD__THREADS_MAX;
+    if (threads > THREADS_MAX) threads = THREADS_MAX;
     broad__pool *pool = broad__alloc(sizeof *pool);
     if (!pool) return BROAD_NO_MEMORY;
     pool->process = getpid();

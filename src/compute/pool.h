@@ -7,8 +7,6 @@
 
 typedef struct broad__pool broad__pool;
 
-enum { BROAD__THREADS_MAX = 256 }; /* of a pool */
-
 size_t broad__processors(void); /* that this process may run on */
 
 /* The caller's thread works too, so `threads` - 1 are started; if the system gives fewer, fewer work. 0: one a

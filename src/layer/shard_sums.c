@@ -1,7 +1,5 @@
 #include "layer/shard_sums.h"
 
-#include <stdatomic.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/common.h"
@@ -13,23 +11,12 @@
 
 enum { SLICE = 4096 }; /* numbers of the shard sums that one thread adds up at a time */
 
-/* Where the shards' sums stand. An area whose sums have been added to those of another one is used again for a later shard of
- * the same thread, in whose cache it still is. */
-typedef struct areas {
-    atomic_size_t fresh;                 /* how many have been used */
-    atomic_uchar met[BROAD__SHARDS_MAX]; /* one of the two sides of an addition is there, by the right one's number */
-    uint16_t of[BROAD__SHARDS_MAX];      /* that of a shard, and of all that was added to it */
-    uint16_t below[BROAD__SHARDS_MAX];   /* in the stack of unused ones: the next, plus one */
-    uint16_t top[BROAD__THREADS_MAX];    /* of each thread's stack, plus one; 0: it is empty */
-} areas;
-
 typedef struct shard_run {
     broad__residual *residual;
     broad__shard_job job;
     void *context;
     size_t doubles, stride; /* numbers of a shard, and how far apart those of two shards lie */
     size_t first, count;    /* shards of this rank, from the first on */
-    areas *areas;           /* NULL: each shard has its own, and they are added up afterwards */
     /* Where ranks add up together: the step of the tree, and the parts that this rank adds to. */
     size_t step;
     unsigned char own[BROAD__SHARDS_MAX];
@@ -57,52 +44,12 @@ void broad__residual_release(const broad__residual *residual, size_t first, size
     if (z->stored) broad__spill_done(residual->spill, z->stored + first * z->features, bytes * z->features);
 }
 
-/* ---- the sums of one process ------------------------------------------------------------------------------------- */
-
-static size_t take_area(areas *a, size_t worker)
-{
-    size_t area = a->top[worker];
-    if (!area) return atomic_fetch_add_explicit(&a->fresh, 1, memory_order_relaxed);
-    a->top[worker] = a->below[area - 1];
-    return area - 1;
-}
-
-static void give_area(areas *a, size_t area, size_t worker)
-{
-    a->below[area] = a->top[worker];
-    a->top[worker] = (uint16_t)(area + 1);
-}
-
-static double *sums_of(const shard_run *run, size_t shard)
-{
-    size_t area = run->areas ? run->areas->of[shard] : shard;
-    return run->residual->shard_sums + area * run->stride;
-}
-
-/* Goes up the tree of broad__tree_sum() from a shard that is done: of the two sides of an addition the one that comes last
- * carries it out. */
-static void add_up(const shard_run *run, size_t shard, size_t worker)
-{
-    areas *a = run->areas;
-    for (size_t step = 1; step < run->count; step *= 2) {
-        size_t left = shard / (2 * step) * (2 * step), right = left + step;
-        if (right >= run->count) continue;
-        if (!atomic_exchange_explicit(&a->met[right], 1, memory_order_acq_rel)) return;
-        double *to = sums_of(run, left);
-        const double *from = sums_of(run, right);
-        for (size_t k = 0; k < run->doubles; k++) to[k] += from[k];
-        give_area(a, a->of[right], worker);
-        shard = left;
-    }
-}
-
 static void shard_run_one(void *context, size_t index, size_t worker)
 {
     shard_run *run = context;
     size_t first, end, shard = run->first + index;
     broad__shard_rows(&first, &end, shard, run->residual->rows);
-    if (run->areas) run->areas->of[shard] = (uint16_t)take_area(run->areas, worker);
-    double *sums = sums_of(run, shard);
+    double *sums = run->residual->shard_sums + shard * run->stride;
     memset(sums, 0, run->stride * sizeof(double));
     size_t step = run->residual->spill ? stretch(run->residual) : end - first;
     for (size_t i = first; i < end && !broad__watch_stopped(); i += step) {
@@ -110,7 +57,15 @@ static void shard_run_one(void *context, size_t index, size_t worker)
         run->job(run->context, i, stop, sums, worker);
         broad__residual_release(run->residual, i, stop);
     }
-    if (run->areas) add_up(run, shard, worker);
+}
+
+/* The tree, for a slice of the sums: each number has a tree of its own. */
+static void add_slice(void *context, size_t slice, size_t worker)
+{
+    (void)worker;
+    shard_run *run = context;
+    size_t at = slice * SLICE, length = run->doubles - at < SLICE ? run->doubles - at : SLICE;
+    broad__tree_sum(run->residual->shard_sums + at, broad__shard_count(run->residual->rows), run->stride, length);
 }
 
 /* ---- several ranks ------------------------------------------------------------------------------------------------ */
@@ -199,15 +154,15 @@ int broad__shard_sums(double **out, broad__residual *residual, size_t doubles, b
     if (broad__multiply(&count, shards, stride) < 0) return broad__fail_memory(SIZE_MAX);
     int status = broad__reserve(&residual->shard_sums, &residual->shard_sums_capacity, count);
     if (status < 0) return status;
-    areas alone = {.fresh = 0};
     shard_run run = {.residual = residual, .job = job, .context = context, .doubles = doubles, .stride = stride};
     run.count = shards;
     if (residual->divided) {
         broad__comm_own_shards(&run.first, &end, shards);
         run.count = end - run.first;
-    } else run.areas = &alone;
+    }
     broad__pool_run_stretches(residual->pool, run.count, shard_run_one, &run);
     if (residual->divided) status = add_ranks(&run);
-    *out = sums_of(&run, 0);
+    else broad__pool_run(residual->pool, (doubles + SLICE - 1) / SLICE, add_slice, &run);
+    *out = residual->shard_sums;
     return broad__watch_check(status);
 }
