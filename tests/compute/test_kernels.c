@@ -138,7 +138,7 @@ static void check_apply(const broad__kernels *set, const operands *o, double sig
     assert_same(&cut, &plain, "apply in pieces", set->name, o->n, o->p, o->c);
     /* What is to be brought near, none or some of it, changes nothing. */
     broad__ahead soon[2] = {{o->e, stride, o->n, o->c}, {o->k, k_stride, o->n % 3 ? o->n : 0, o->p}};
-    if (sign == 1.0) {
+    if (sign == 1.0 && set->apply_ahead) {
         set->apply_ahead(ahead.numbers, stride, o->k, k_stride, o->n, o->w, stride, o->p, o->c, soon);
         assert_same(&ahead, &plain, "apply_ahead", set->name, o->n, o->p, o->c);
     }
