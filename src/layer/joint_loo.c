@@ -38,6 +38,12 @@ static const double EXPONENT_MIN = -10, EXPONENT_START = -4, EXPONENT_MAX = 2;
 /* What is handed on where 0 was found: there 0 says that nothing is known. */
 static const double EXPONENT_ZERO = 1e-12;
 
+double broad__joint_exponent(double exponent)
+{
+    double near = fmin(fmax(exponent, EXPONENT_MIN), EXPONENT_MAX);
+    return near != 0 ? near : EXPONENT_ZERO;
+}
+
 void broad__joint_forget_sample(broad__joint *j)
 {
     broad__free(j->sample);
@@ -643,6 +649,6 @@ int broad__joint_choose(broad__joint *j, const broad__joint_task *task)
     if (status == BROAD_OK) take_scores(&s);
     broad__free(s.scores);
     j->lambda = s.unit * pow(10, s.best);
-    if (task->exponent) *task->exponent = s.best != 0 ? s.best : EXPONENT_ZERO;
+    if (task->exponent) *task->exponent = broad__joint_exponent(s.best);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/watch.h"
 #include "feature/marginal.h"
+#include "layer/joint_loo.h"
 #include "model/train/gradients.h"
 
 enum {
@@ -75,7 +76,7 @@ broad__configuration broad__configuration_steeper(const broad__configuration *c)
 {
     broad__configuration steeper = *c;
     steeper.range *= 2;
-    steeper.exponent += STEEPER;
+    if (steeper.exponent != 0) steeper.exponent = broad__joint_exponent(steeper.exponent + STEEPER);
     return steeper;
 }
 
@@ -183,7 +184,8 @@ static int decide(broad__configuring *g, size_t climbs)
     g->learned_known = 0;
     int status = try_more(g, &best, &better, g->choices, g->choice_count);
     for (size_t i = 0; status == BROAD_OK && better && i < climbs; i++) {
-        broad__choice steeper = {best.metric, best.style, 2 * best.range, best.exponent + STEEPER};
+        broad__choice steeper = {best.metric, best.style, 2 * best.range,
+                                 broad__joint_exponent(best.exponent + STEEPER)};
         if (is_among(&steeper, g->choices, g->choice_count)) break;
         status = try_more(g, &best, &better, &steeper, 1);
     }
