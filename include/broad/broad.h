@@ -767,7 +767,7 @@ static inline void broad_map_choice_init(broad_map_choice *out) { broad_result_i
 BROAD_API int broad_photos_prepare(broad_map_choice *out, broad_data **train, broad_data **test,
                                    const broad_options *options);
 /* Of the maps of `data`, those whose inputs have the lowest leave-one-out error in the pilot of preset `auto`: all
- * together, or one of them if its error is lower by a twentieth. `options` gives seed, threads, class_weight and
+ * together, or one of them if its error is lower by more than chance. `options` gives seed, threads, class_weight and
  * progress, whose stage is "maps". */
 BROAD_API int broad_photos_choose(broad_map_choice *out, const broad_data *data, const broad_options *options);
 /* The same rows with the inputs of some of their maps. */
