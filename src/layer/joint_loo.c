@@ -632,7 +632,8 @@ int broad__joint_choose(broad__joint *j, const broad__joint_task *task)
 {
     lambda_search s = {.joint = j, .task = task, .start = EXPONENT_START, .best = EXPONENT_MAX, .loo = INFINITY};
     double hint = task->exponent ? *task->exponent : 0;
-    int near = hint != 0 && hint >= EXPONENT_MIN && hint <= EXPONENT_MAX;
+    /* Where the largest was best, nothing was found that is worth a smaller one: more nodes may. */
+    int near = hint != 0 && hint >= EXPONENT_MIN && hint < EXPONENT_MAX;
     size_t n = broad__joint_size(j), rank = j->rows < j->columns ? j->rows : j->columns;
     if (near) s.start = hint;
     for (size_t i = 0; i < n; i++) {

@@ -83,7 +83,7 @@ static void many_rows_decide(void **state)
 }
 
 /* Noise wants a lambda above the mean eigenvalue: that, too, is known to the next one, which then tries its neighbours
- * alone. */
+ * alone. Only of the largest that is tried nothing can be told: it is searched for again. */
 static void a_search_begins_where_the_last_one_ended(void **state)
 {
     (void)state;
@@ -103,7 +103,8 @@ static void a_search_begins_where_the_last_one_ended(void **state)
         print_message("exponent %g: %zu factors, then %zu, from a step below %zu\n", exponent[0], factors[0],
                       factors[1], factors[2]);
         assert_true(fabs(exponent[1] - exponent[0]) < 1e-9 && fabs(exponent[2] - exponent[0]) < 1e-9);
-        assert_true(factors[0] > 5 && factors[1] <= 3 && factors[2] > factors[1]);
+        if (exponent[0] < 2) assert_true(factors[0] > 5 && factors[1] <= 3 && factors[2] > factors[1]);
+        else assert_true(factors[1] > 5);
         zeros += fabs(exponent[0]) < 1e-9;
         bench_close(&b);
     }
