@@ -36,7 +36,7 @@ def load(found):
              f"- a request for the status takes {slow['alone']:.0f} ms alone, and {slow['beside']:.0f} ms beside {slow['connections']:,} connections that send a byte now and then."]
     soaked = (f"{long['minutes']:g} minutes of lists, pictures, heat maps, corrections, new photos, verdicts, exports, learning steps and connections that break off, "
               f"{long['requests']:,} requests (`lab/serve/load.py`): after the first sixth of the time the server held {long['before']:.0f} MB, at the end {long['after']:.0f} MB. "
-              f"{long['photos_more']} photos more were in the project then, and the database keeps up to 32 MB of itself in memory. It had {long['files']['before']} files open before, and {long['files']['after']} at the end.")
+              f"{long['photos_more']} photos more were in the project then. It had {long['files']['before']} files open before, and {long['files']['after']} at the end.")
     killed = found["kills"]
     last = (f"Killed {killed['kills']} times at random moments, among {killed['actions']:,} confirmed actions and {killed['learning']} requests to learn: nothing that was confirmed was "
             "lost (`lab/serve/kills.py`).")

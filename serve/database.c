@@ -68,7 +68,7 @@ int serve_database_open(serve_database *out, const char *path)
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     int status = sqlite3_open_v2(path, &out->handle, flags, NULL) ? fail(out) : BROAD_OK;
     if (!status) sqlite3_busy_timeout(out->handle, 2000);
-    if (!status) status = run(out, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-32000");
+    if (!status) status = run(out, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-8000");
     if (!status) status = run(out, schema);
     if (status) serve_database_close(out);
     return status;

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "page/heatmap.h"
+#include "serve/heap.h"
 #include "serve/sandbox.h"
 
 enum { QUALITY_THUMBNAIL = 78, QUALITY_VIEW = 88, MESSAGE_BYTES = 256, OWN_SOCKET = 3, JPEG_MOST = 32 << 20 };
@@ -211,6 +212,7 @@ static _Noreturn void live(int socket, const serve_model *model)
     if (socket != OWN_SOCKET && dup2(socket, OWN_SOCKET) < 0) _exit(1);
     close(0);
     close_from(OWN_SOCKET + 1);
+    serve_heap_keep();
     if (!inputs || serve_sandbox_enter()) _exit(1);
     while (!answer_one(model, inputs)) continue;
     _exit(0);

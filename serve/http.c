@@ -15,6 +15,7 @@
 
 #include "serve/page_files.h"
 #include "serve/routes.h"
+#include "serve/rows.h"
 
 enum { CONNECTIONS = 2000, SECONDS = 30, STACK_BYTES = 512 << 10, HEADER_BYTES = 32 << 10, JSON_BYTES_MOST = 4 << 20 };
 static const double KEEP_ALIVE = 10; /* seconds between signs of life in a stream of events */
@@ -95,12 +96,10 @@ static void add_headers(struct MHD_Response *response, const serve_answer *answe
 
 static struct MHD_Response *from_json(serve_answer *answer)
 {
-    char *text = json_dumps(answer->json, JSON_COMPACT | JSON_REAL_PRECISION(12));
-    json_decref(answer->json);
-    answer->json = NULL;
+    size_t count = 0;
+    char *text = serve_answer_text(&count, answer);
     answer->type = "application/json";
-    if (!text) return NULL;
-    return MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE);
+    return text ? MHD_create_response_from_buffer(count, text, MHD_RESPMEM_MUST_FREE) : NULL;
 }
 
 /* ---- events ---- */
@@ -204,6 +203,7 @@ static void make_error(serve_answer *out, unsigned code, const char *status, con
 {
     json_t *error = json_object();
     json_decref(out->json);
+    free(out->rows.text);
     free(out->bytes);
     if (out->file > 0) close(out->file);
     *out = (serve_answer){.code = code, .json = json_object()};

@@ -17,10 +17,17 @@ typedef struct serve_request {
     void *connection;
 } serve_request;
 
+/* The beginning of a JSON object, as text. */
+typedef struct serve_rows {
+    char *text; /* for free() */
+    size_t count, room;
+} serve_rows;
+
 typedef struct serve_answer {
     unsigned code; /* of HTTP; 0: 200 */
     const char *type;
-    json_t *json;         /* taken over by the answer; else */
+    json_t *json;         /* taken over by the answer, */
+    serve_rows rows;      /* behind the rows of a list, of rows.h, where there is one; else */
     void *bytes;          /* for free() */
     const void *constant; /* or bytes that stay */
     size_t count;

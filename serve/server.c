@@ -1,7 +1,6 @@
 #include "serve/server.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "io/interrupt.h"
 #include "io/json.h"
+#include "serve/heap.h"
 #include "serve/http.h"
 #include "serve/sandbox.h"
 #include "serve/versions.h"
@@ -147,15 +147,6 @@ static void announce(const serve_server *server)
     if (options->browser) open_browser(address);
 }
 
-/* Every connection has a thread, and the C library keeps as many heaps as threads were ever busy at once, up to eight for each
- * processor. Each would stay as large as the longest answer that was ever made in it. */
-static void share_heaps(void)
-{
-#ifdef M_ARENA_MAX
-    mallopt(M_ARENA_MAX, 2);
-#endif
-}
-
 int serve_run(const serve_options *options)
 {
     serve_server server = {.options = options, .project = {.lock = -1}};
@@ -165,7 +156,7 @@ int serve_run(const serve_options *options)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails, as on a full disk */
     raise_limits();
-    share_heaps();
+    serve_heap_share();
     cli_signals_catch();
     int status = open_all(&server, &http);
     if (!status) announce(&server);

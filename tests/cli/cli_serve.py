@@ -636,6 +636,59 @@ class Learning(unittest.TestCase):
             s.end()
 
 
+class Memory(unittest.TestCase):
+    """What the server holds, in megabytes, after large answers and models are gone again."""
+
+    VERSIONS, LISTS = 1000, 24
+
+    def fill(self, s):
+        """The second version many times over, as if it had been learned so often."""
+        s.add_all(photos())
+        s.post("review", {"photos": [1, 2, 3], "label": "Clean"})
+        s.post("review", {"photos": [4, 5, 6], "label": "Dusty"})
+        s.work("learn")
+        s.end()
+        with sqlite3.connect(s.folder + "/project.db") as database:
+            for number in range(3, self.VERSIONS + 1):
+                database.execute("INSERT INTO versions SELECT ?, made, kind, hash, parent, lineage, rows, result FROM versions WHERE id=2", (number,))
+                database.execute("INSERT INTO learned SELECT ?, photo, label FROM learned WHERE version=2", (number,))
+        database.close()
+        s.start()
+
+    def megabytes(self, s):
+        with open("/proc/%d/status" % s.process.pid, encoding="utf-8") as file:
+            return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmRSS"))
+
+    def test_lists_leave_little_behind(self):
+        s = Server("memory")
+        self.fill(s)
+        s.get("status")
+        before = self.megabytes(s)
+        askers = [threading.Thread(target=lambda: [s.get("versions") for _ in range(self.LISTS // 4)]) for _ in range(4)]
+        for asker in askers:
+            asker.start()
+        for asker in askers:
+            asker.join()
+        grown = self.megabytes(s) - before
+        listed = s.get("versions")["versions"]
+        self.assertEqual([v["id"] for v in listed], list(range(self.VERSIONS, 0, -1)))
+        self.assertEqual({json.dumps(dict(v, id=0, in_use=0)) for v in listed[:-2]}, {json.dumps(dict(listed[0], id=0, in_use=0))})
+        if SLOW == 1:  # sanitizers keep what is freed
+            self.assertLess(grown, 4)
+        s.end()
+
+    def test_learning_leaves_little_behind(self):
+        s = Server("steps")
+        ids, sizes = list(s.add_all(photos()).values()), []
+        for photo in ids[:5]:
+            s.post("review", {"photos": [photo], "label": "Other"})
+            s.work("learn")
+            sizes.append(self.megabytes(s))
+        if SLOW == 1:
+            self.assertLess(max(sizes) - sizes[0], 2, sizes)
+        s.end()
+
+
 class Doubts(unittest.TestCase):
     """Labels of training photos, put right on the page."""
 
