@@ -2,6 +2,10 @@
 #include "compute/cuda/context.cuh"
 
 #include <cstring>
+#include <mutex>
+
+/* Several threads may ask at once, as those of trials do; the memory that matrices are sent to is one. */
+static std::mutex turn;
 
 /* A side from which on a matrix is worth the way there and back. */
 enum { WORTH = 384 };
@@ -17,6 +21,7 @@ static double *send(scratch_use use, const double *from, size_t count)
 static size_t matrix_factor(double *a, size_t n)
 {
     if (n < WORTH) return host_of()->cpu->factor(a, n);
+    std::lock_guard<std::mutex> mine(turn);
     const context *c = context_of();
     int side = static_cast<int>(n), length = 0;
     double *m = send(SCRATCH_MATRIX, a, n * n), pivot = 0;
@@ -41,6 +46,7 @@ static void matrix_whiten(double *b, size_t b_stride, size_t rows, const double 
         host_of()->cpu->whiten(b, b_stride, rows, r, r_stride, n);
         return;
     }
+    std::lock_guard<std::mutex> mine(turn);
     const context *c = context_of();
     double one = 1, *m = send(SCRATCH_MATRIX, r, n * n), *right = m ? send(SCRATCH_SIDE, b, rows * n) : nullptr;
     int side = static_cast<int>(n);
@@ -56,6 +62,7 @@ static void matrix_whiten(double *b, size_t b_stride, size_t rows, const double 
 static int matrix_eigen(double *a, double *values, size_t n)
 {
     if (n < WORTH) return host_of()->cpu->eigen(a, values, n);
+    std::lock_guard<std::mutex> mine(turn);
     const context *c = context_of();
     int side = static_cast<int>(n), length = 0;
     double *m = send(SCRATCH_MATRIX, a, n * n), *w = m ? scratch(SCRATCH_SIDE, n + 1) : nullptr, info = 0;

@@ -17,8 +17,8 @@ extern "C" {
  * they would not. */
 enum {
     BROAD__CUDA_VERSION = 2,
-    BROAD__CUDA_ABI =
-        BROAD__CUDA_VERSION << 16 | (sizeof(broad__device) + sizeof(broad__memory) + sizeof(broad__nodes) + sizeof(broad__side)),
+    BROAD__CUDA_ABI = BROAD__CUDA_VERSION << 16 |
+                      (sizeof(broad__device) + sizeof(broad__memory) + sizeof(broad__nodes) + sizeof(broad__side)),
     BROAD__CUDA_NAME = 128
 };
 
