@@ -78,6 +78,9 @@ static const char *started_as(void)
     return value;
 }
 
+/* mpirun gives rank 0 a terminal of its own, and passes on what comes there to a file, a pipe or a person. */
+int cli_on_terminal(void) { return !started_as() && isatty(STDOUT_FILENO); }
+
 /* ---- silence ------------------------------------------------------------------------------------------------------- */
 
 static int put_aside(int descriptor, int sink)

@@ -146,10 +146,19 @@ class Ranks(unittest.TestCase):
         """Results once, errors once, the code of the command."""
         out = self.ok(3, "info", self.fitted(), "--json")
         self.assertEqual(json.loads(out)["rows"], ROWS)
-        code, out, err = run(2, "fit", self.path("no such file"))
-        self.assertEqual(code, 66)
-        self.assertEqual(err.count("broad: "), 1)
-        self.assertIn("no such file", err)
+        for ranks in (2, 6): # the more there are, the surer it is that mpirun ends some that are about to end
+            code, out, err = run(ranks, "fit", self.path("no such file"))
+            self.assertEqual(code, 66)
+            self.assertEqual(err.count("broad: "), 1, err)
+            self.assertIn("no such file", err)
+
+    def test_standard_output_is_not_a_terminal(self):
+        """mpirun gives rank 0 one, and passes on what it prints: all rows, not the first 20, and models too."""
+        model, words = self.fitted(), ["fit", self.data, *KINDS["brls"], "--seed", 3, "-q", "-o", "-"]
+        self.assertEqual(self.ok(2, "predict", model, self.more), self.ok(0, "predict", model, self.more))
+        done = subprocess.run(["mpirun", "-n", "2", BROAD, *map(str, words)], env=ENVIRONMENT, capture_output=True, timeout=120)
+        with open(model, "rb") as file:
+            self.assertTrue(done.stdout == file.read(), done.stderr)
 
     def exchanged(self, ranks, layers):
         """Bytes and messages of rank 0 in a run."""
