@@ -160,6 +160,17 @@ class Ranks(unittest.TestCase):
         with open(model, "rb") as file:
             self.assertTrue(done.stdout == file.read(), done.stderr)
 
+    def test_rank_0_alone_writes(self):
+        """Each rank is told a folder of its own: only that of rank 0 is filled."""
+        places = [self.path(f"of-rank-{rank}") for rank in range(2)]
+        for place in places:
+            os.mkdir(place)
+        fit = " ".join(map(str, ["fit", self.more, *KINDS["brls"], "--keep-stats", "--checkpoint", 2, "-q"]))
+        script = f'cd "{self.folder}/of-rank-$OMPI_COMM_WORLD_RANK" && exec "{BROAD}" {fit} --report page.html -o m'
+        done = subprocess.run(["mpirun", "-n", "2", "sh", "-c", script], env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([sorted(os.listdir(place)) for place in places], [["m", "m.stats", "page.html"], []])
+
     def exchanged(self, ranks, layers):
         """Bytes and messages of rank 0 in a run."""
         out = self.ok(ranks, "fit", self.data, *KINDS["brls"][:-1], f"40x{layers}", "--profile", "--json", "-o", self.path("e"))
