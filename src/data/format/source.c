@@ -302,9 +302,11 @@ void broad__source_done(const broad__source *source, const char *from, const cha
     madvise(map + first, end - first, MADV_DONTNEED);
 }
 
+int broad__source_lasts(const broad__source *source) { return source->map && !source->copied; }
+
 int broad__source_take(broad__mapping *out, broad__source *source)
 {
-    if (!source->map || source->copied) return 0;
+    if (!broad__source_lasts(source)) return 0;
     *out = (broad__mapping){source->map, source->map_bytes, 1};
     source->map = NULL;
     source->map_bytes = 0;
