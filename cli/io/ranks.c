@@ -190,6 +190,11 @@ size_t cli_ranks_threads(size_t asked)
     return allowed / local > 0 ? allowed / local : 1;
 }
 
+int cli_ranks_tell(void *bytes, size_t count)
+{
+    return cli_ranks() > 1 && comm.broadcast(comm.context, 0, bytes, count);
+}
+
 int cli_ranks_most(int own)
 {
     int most = own, other = 0, failed = 0;

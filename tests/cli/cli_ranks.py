@@ -171,6 +171,26 @@ class Ranks(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([sorted(os.listdir(place)) for place in places], [["m", "m.stats", "page.html"], []])
 
+    def test_standard_input_is_that_of_rank_0(self):
+        """Tables, and names of photos, come to all ranks; heat maps are drawn once."""
+        photos, model = self.path("photos"), self.path("of-photos")
+        self.ok(0, "render", photos, "--count", 12, "--size", 32, "-q")
+        self.ok(0, "fit", photos, "--preset", "paper", "--features", "1x5", "--enhance", "5x2", "-q", "-o", model)
+        names = "".join(f"{name}\n" for name in sorted(glob.glob(photos + "/*/*.jpg")))
+        with open(self.data) as file:
+            rows = file.read()
+        for text, words in ((rows, ["fit", "-", *KINDS["brls"], "--seed", 3, "-q", "-o", "-"]),
+                            (names, ["predict", model, "-", "--heatmap", "heat", "-q", "-o", "-"])):
+            said = []
+            for start in ([], ["mpirun", "-n", "3"]):
+                place = self.path(f"{words[0]}-{len(start)}")
+                os.mkdir(place)
+                done = subprocess.run([*start, BROAD, *map(str, words)], env=ENVIRONMENT, cwd=place, input=text.encode(),
+                                      capture_output=True, timeout=120)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                said.append((done.stdout, [sorted(files) for _, _, files in os.walk(place)]))
+            self.assertEqual(said[0], said[1])
+
     def exchanged(self, ranks, layers):
         """Bytes and messages of rank 0 in a run."""
         out = self.ok(ranks, "fit", self.data, *KINDS["brls"][:-1], f"40x{layers}", "--profile", "--json", "-o", self.path("e"))
