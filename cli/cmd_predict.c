@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "io/output.h"
 #include "io/progress.h"
@@ -391,7 +390,7 @@ static void note_unknown(const cli_arguments *arguments, const predictions *p)
 static int for_people(const cli_arguments *arguments)
 {
     return strcmp(cli_value(arguments, "output"), "-") == 0 && !cli_given(arguments, "format") &&
-           !cli_given(arguments, "json") && isatty(STDOUT_FILENO);
+           !cli_given(arguments, "json") && cli_on_terminal();
 }
 
 static int write_predictions(const cli_arguments *arguments, predictions *p)

@@ -113,6 +113,7 @@ int main(int count, char **words)
     ended.status = cli_ranks_begin();
     if (!ended.status) ended.status = dispatch(count, words, &ended.name);
     int code = exit_code(ended.status), written = ended.status < 0 ? BROAD_OK : finish_output(BROAD_OK);
+    if (cli_ranks_started() > 1) cli_signals_silence();
     code = cli_ranks_end(written < 0 ? -written : code, speak);
     return !code && finish_output(BROAD_OK) ? -BROAD_IO : code;
 }

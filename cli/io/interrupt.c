@@ -18,6 +18,7 @@ static const double MOMENT = 0.3;
 /* Free of locks, so that a handler may use them. */
 static atomic_int interrupted, depth;
 static atomic_int notice; /* a terminal is told */
+static atomic_int silent;
 /* The text is written to the one of the two that is not in use. */
 static char texts[2][1024] = {"nothing was written"};
 static atomic_int text_used;
@@ -30,6 +31,7 @@ static void put(const char *text)
 
 static void end_now(int signal_number)
 {
+    if (silent) _exit(128 + signal_number);
     if (notice) put(cli_bar_end());
     put("broad: interrupted; ");
     put(texts[text_used]);
@@ -81,6 +83,8 @@ void cli_signals_release(void)
 {
     if (depth > 0) depth--;
 }
+
+void cli_signals_silence(void) { silent = 1; }
 
 int cli_interrupted(void) { return interrupted; }
 

@@ -14,6 +14,8 @@
 void cli_signals_begin(void); /* once, when the tool starts */
 void cli_signals_catch(void);
 void cli_signals_release(void);
+/* From now on a signal ends the process without a word: mpirun sends one to the ranks that are left once one has failed. */
+void cli_signals_silence(void);
 /* The signal that asked to stop, 0 if none did. */
 int cli_interrupted(void);
 int cli_interrupted_any(void); /* on any rank; all of them ask, and know it then */

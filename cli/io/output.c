@@ -21,7 +21,7 @@ int cli_output_open(cli_output *out, const char *path)
     memset(out, 0, sizeof *out);
     out->buffer = malloc(BUFFER_BYTES);
     if (!out->buffer) return out->status = cli_fail(BROAD_NO_MEMORY, "out of memory while opening the output");
-    out->terminal = strcmp(path, "-") == 0 && isatty(STDOUT_FILENO);
+    out->terminal = strcmp(path, "-") == 0 && cli_on_terminal();
     if (strcmp(path, "-") == 0 || !cli_writes()) return BROAD_OK;
     cli_signals_catch(); /* until the temporary file is gone */
     out->status = broad__replace_begin(&out->file, path);

@@ -78,6 +78,9 @@ static const char *started_as(void)
     return value;
 }
 
+/* mpirun gives rank 0 a terminal of its own, and passes on what comes there to a file, a pipe or a person. */
+int cli_on_terminal(void) { return !started_as() && isatty(STDOUT_FILENO); }
+
 /* ---- silence ------------------------------------------------------------------------------------------------------- */
 
 static int put_aside(int descriptor, int sink)
@@ -185,6 +188,11 @@ size_t cli_ranks_threads(size_t asked)
     size_t allowed = (size_t)CPU_COUNT(&set);
     if (online > 0 && allowed < (size_t)online) return allowed; /* mpirun has given each rank its own */
     return allowed / local > 0 ? allowed / local : 1;
+}
+
+int cli_ranks_tell(void *bytes, size_t count)
+{
+    return cli_ranks() > 1 && comm.broadcast(comm.context, 0, bytes, count);
 }
 
 int cli_ranks_most(int own)

@@ -26,7 +26,10 @@ size_t cli_ranks_started(void);         /* whether or not they run the command t
 size_t cli_ranks(void);                 /* 1: this process alone */
 const broad_comm *cli_comm(void);       /* NULL: likewise */
 int cli_writes(void);                   /* whether files are this rank's to write */
+int cli_on_terminal(void);              /* whether standard output is one, and not what mpirun passes on */
 size_t cli_ranks_threads(size_t asked); /* 0 asked: this rank's share of the processors of its machine */
+/* What rank 0 has there comes to all. All ranks call it; not 0: it is lost. */
+int cli_ranks_tell(void *bytes, size_t count);
 /* The largest of all ranks' numbers, none of which is negative. All ranks call it; none goes on before all have. */
 int cli_ranks_most(int own);
 

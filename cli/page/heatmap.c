@@ -12,6 +12,7 @@
 #include "io/jobs.h"
 #include "io/output.h"
 #include "io/progress.h"
+#include "io/ranks.h"
 #include "page/findings.h"
 #include "page/picture_file.h"
 
@@ -212,7 +213,7 @@ int cli_heatmaps_check(const cli_arguments *arguments, const broad_model *model)
     const char *path = cli_given(arguments, "heatmap");
     if (!path) return BROAD_OK;
     int status = needs_photos(model);
-    if (status) return status;
+    if (status || !cli_writes()) return status;
     status = cli_folder_begin(&probe, path);
     return status ? status : cli_folder_abandon(&probe);
 }
@@ -243,7 +244,7 @@ int cli_heatmaps_write(const cli_arguments *arguments, const broad_model *model,
 {
     const char *path = cli_given(arguments, "heatmap");
     heatmaps all = {.model = model, .data = data, .scores = scores};
-    if (!path) return BROAD_OK;
+    if (!path || !cli_writes()) return BROAD_OK;
     cli_signals_catch();
     int status = cli_heat_maker_open(&all.maker, model);
     if (!status) status = cli_folder_begin(&all.folder, path);

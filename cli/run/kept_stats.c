@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "io/output.h"
 #include "io/progress.h"
+#include "io/ranks.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -80,8 +81,8 @@ int cli_stats_make(const broad_model *model, const broad_data *training, const c
     int status = path_beside(path, model_path, current);
     if (!status) status = path_beside(old, model_path, left_by_0_1);
     if (!status) status = broad_stats_new(&stats, model, training, cli_watch(threads));
-    if (!status) status = broad_stats_save(stats, path);
-    if (!status) unlink(old);
+    if (!status && cli_writes()) status = broad_stats_save(stats, path);
+    if (!status && cli_writes()) unlink(old);
     broad_stats_free(stats);
     return status;
 }
@@ -96,6 +97,7 @@ static int load_left_over(broad_stats **out, const broad_model *model, const cha
     if (!status) status = path_beside(places[2], model_path, previous);
     for (size_t i = 0; !status && i < 3; i++) {
         if (access(places[i], F_OK) || broad_stats_load(out, places[i], model)) continue;
+        if (!cli_writes()) return BROAD_OK;
         status = i == 2 ? cli_exchange_files(path, places[i]) : cli_move_file(places[i], path);
         if (!status) return BROAD_OK;
         broad_stats_free(*out);

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/ranks.h"
 #include "message.h"
 
 static int no_room(void) { return cli_fail(BROAD_NO_MEMORY, "out of memory while listing the photos"); }
 
-/* Standard input as one block that ends with a zero. */
-static int read_lines(char **out)
+/* Standard input as one block that ends with a zero, which counts. */
+static int read_lines(char **out, size_t *out_bytes)
 {
     size_t room = 1 << 16, used = 0;
     char *text = malloc(room);
@@ -27,15 +28,28 @@ static int read_lines(char **out)
     if (!text) return no_room();
     text[used] = 0;
     *out = text;
+    *out_bytes = used + 1;
     if (!ferror(stdin)) return BROAD_OK;
     return cli_fail(BROAD_IO, "cannot read names from standard input: %s", strerror(errno));
+}
+
+/* Of several ranks the first has a standard input. If it cannot be read, that one says why, and the others have no names. */
+static int share_lines(char **out)
+{
+    size_t bytes = 0;
+    int first = cli_rank() == 0, status = first ? read_lines(out, &bytes) : BROAD_OK;
+    if (status) bytes = 0;
+    int lost = cli_ranks_tell(&bytes, sizeof bytes);
+    if (!first && !(*out = calloc(bytes + 1, 1))) return no_room();
+    if (!lost && bytes) lost = cli_ranks_tell(*out, bytes);
+    return lost ? cli_fail(BROAD_IO, "the names from standard input did not reach all ranks") : status;
 }
 
 /* One name a line; empty lines do not count. */
 static int take_lines(cli_paths *out)
 {
     size_t lines = 1;
-    int status = read_lines(&out->lines);
+    int status = share_lines(&out->lines);
     if (status) return status;
     for (const char *c = out->lines; *c; c++) lines += *c == '\n';
     free(out->items);

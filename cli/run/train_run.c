@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "io/output.h"
+#include "io/ranks.h"
 #include "run/kept_stats.h"
 #include "run/load_model.h"
 #include "run/measures.h"
@@ -21,7 +22,7 @@ static int check_output(const cli_run *run)
 {
     const cli_arguments *arguments = run->arguments;
     int piped = strcmp(run->output, "-") == 0;
-    if (piped && (cli_given(arguments, "json") || isatty(STDOUT_FILENO)))
+    if (piped && (cli_given(arguments, "json") || cli_on_terminal()))
         return cli_fail(
             BROAD_USAGE,
             "-o - writes the model to standard output, which must be a file or a pipe, and does not go with --json");

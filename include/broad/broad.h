@@ -591,7 +591,7 @@ typedef struct broad_read_options {
     int in_place;
     /* Ranks that read the table together; NULL: this process alone. Of a large one each then holds the inputs of the rows that are
      * its own in a pass (docs/scale.md), and broad_data_row() has no others. All ranks must make the same calls with such a table:
-     * what needs all of its rows brings them together. It must outlive the table. */
+     * what needs all of its rows brings them together. It must outlive the table. Standard input is that of rank 0. */
     const broad_comm *comm;
 } broad_read_options;
 

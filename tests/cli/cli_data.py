@@ -5,6 +5,7 @@ Usage: cli_data.py PATH_OF_BROAD. What the tool makes of a column of categories 
 script has written the levels as columns of zeros and ones.
 """
 import csv
+import gzip
 import io
 import math
 import os
@@ -259,6 +260,18 @@ class Missing(Data):
         self.fit("whole", whole)
         for data in files.values():
             self.assertEqual(len(self.numbers(self.path("whole"), data, "target")), len(rows))
+
+    def test_numbers_that_are_packed_or_piped(self):
+        """Inputs that are doubles stay in a file, and not where the bytes go as soon as they are read."""
+        rng = random.Random(5)
+        rows = [[rng.gauss(0, 1) for _ in range(40)] for _ in range(2000)]
+        data, labels = npy(rows), self.write("y.npy", npy([[row[0] - row[1]] for row in rows]))
+        words = ["--labels", labels, "--no-names"]
+        self.fit("plain", self.write("x.npy", data), *words)
+        self.fit("packed", self.write("x.npy.gz", gzip.compress(data)), *words)
+        self.ok("fit", "-", *SETTINGS, *words, "-o", self.path("piped"), stdin=data, text=False)
+        for name in "packed", "piped":
+            self.assertEqual(self.read(name), self.read("plain"), name)
 
 
 class Weights(Data):

@@ -146,10 +146,50 @@ class Ranks(unittest.TestCase):
         """Results once, errors once, the code of the command."""
         out = self.ok(3, "info", self.fitted(), "--json")
         self.assertEqual(json.loads(out)["rows"], ROWS)
-        code, out, err = run(2, "fit", self.path("no such file"))
-        self.assertEqual(code, 66)
-        self.assertEqual(err.count("broad: "), 1)
-        self.assertIn("no such file", err)
+        for ranks in (2, 6): # the more there are, the surer it is that mpirun ends some that are about to end
+            code, out, err = run(ranks, "fit", self.path("no such file"))
+            self.assertEqual(code, 66)
+            self.assertEqual(err.count("broad: "), 1, err)
+            self.assertIn("no such file", err)
+
+    def test_standard_output_is_not_a_terminal(self):
+        """mpirun gives rank 0 one, and passes on what it prints: all rows, not the first 20, and models too."""
+        model, words = self.fitted(), ["fit", self.data, *KINDS["brls"], "--seed", 3, "-q", "-o", "-"]
+        self.assertEqual(self.ok(2, "predict", model, self.more), self.ok(0, "predict", model, self.more))
+        done = subprocess.run(["mpirun", "-n", "2", BROAD, *map(str, words)], env=ENVIRONMENT, capture_output=True, timeout=120)
+        with open(model, "rb") as file:
+            self.assertTrue(done.stdout == file.read(), done.stderr)
+
+    def test_rank_0_alone_writes(self):
+        """Each rank is told a folder of its own: only that of rank 0 is filled."""
+        places = [self.path(f"of-rank-{rank}") for rank in range(2)]
+        for place in places:
+            os.mkdir(place)
+        fit = " ".join(map(str, ["fit", self.more, *KINDS["brls"], "--keep-stats", "--checkpoint", 2, "-q"]))
+        script = f'cd "{self.folder}/of-rank-$OMPI_COMM_WORLD_RANK" && exec "{BROAD}" {fit} --report page.html -o m'
+        done = subprocess.run(["mpirun", "-n", "2", "sh", "-c", script], env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([sorted(os.listdir(place)) for place in places], [["m", "m.stats", "page.html"], []])
+
+    def test_standard_input_is_that_of_rank_0(self):
+        """Tables, and names of photos, come to all ranks; heat maps are drawn once."""
+        photos, model = self.path("photos"), self.path("of-photos")
+        self.ok(0, "render", photos, "--count", 12, "--size", 32, "-q")
+        self.ok(0, "fit", photos, "--preset", "paper", "--features", "1x5", "--enhance", "5x2", "-q", "-o", model)
+        names = "".join(f"{name}\n" for name in sorted(glob.glob(photos + "/*/*.jpg")))
+        with open(self.data) as file:
+            rows = file.read()
+        for text, words in ((rows, ["fit", "-", *KINDS["brls"], "--seed", 3, "-q", "-o", "-"]),
+                            (names, ["predict", model, "-", "--heatmap", "heat", "-q", "-o", "-"])):
+            said = []
+            for start in ([], ["mpirun", "-n", "3"]):
+                place = self.path(f"{words[0]}-{len(start)}")
+                os.mkdir(place)
+                done = subprocess.run([*start, BROAD, *map(str, words)], env=ENVIRONMENT, cwd=place, input=text.encode(),
+                                      capture_output=True, timeout=120)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                said.append((done.stdout, [sorted(files) for _, _, files in os.walk(place)]))
+            self.assertEqual(said[0], said[1])
 
     def exchanged(self, ranks, layers):
         """Bytes and messages of rank 0 in a run."""

@@ -36,6 +36,7 @@ static int is_plain_double(const broad__matrix *matrix)
 const double *broad__matrix_in_place(const broad__matrix *matrix, const broad__roles *roles)
 {
     if (!is_plain_double(matrix) || matrix->fortran || roles->inputs != matrix->columns) return NULL;
+    if (!broad__source_lasts(matrix->source)) return NULL;
     if ((uintptr_t)matrix->bytes % sizeof(double)) return NULL;
     for (size_t c = 0; c < matrix->columns; c++)
         if (roles->role[c] != BROAD__ROLE_INPUT || roles->index[c] != c) return NULL;

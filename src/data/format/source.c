@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 #include "data/format/idx.h"
 #include "data/format/npy.h"
 
@@ -152,6 +153,35 @@ static int load(broad__source *source, int fd, int is_input, broad__source_maps 
     return BROAD_OK;
 }
 
+/* As many bytes as are to come. */
+static int make_room(broad__source *out, size_t count)
+{
+    growing g = {0};
+    int status = open_spill(out);
+    g.spill = out->spill;
+    if (status == BROAD_OK && count) status = grow_room(&g, count, count);
+    g.count = count;
+    grow_give(out, &g);
+    return status;
+}
+
+/* Of several ranks the first has a standard input; the others have what it has read. */
+static int load_input(broad__source *out, broad__source_maps maps)
+{
+    if (broad__comm_ranks() == 1) return load(out, STDIN_FILENO, 1, maps);
+    int first = broad__comm_current()->rank == 0;
+    int status = broad__comm_settle(first ? load(out, STDIN_FILENO, 1, maps) : BROAD_OK);
+    size_t count = out->count;
+    if (status == BROAD_OK) status = broad__comm_broadcast(0, &count, sizeof count);
+    if (status == BROAD_OK) status = broad__comm_settle(first ? BROAD_OK : make_room(out, count));
+    for (size_t at = 0; status == BROAD_OK && at < count; at += STEP) {
+        size_t now = count - at < STEP ? count - at : STEP;
+        status = broad__comm_broadcast(0, (void *)(uintptr_t)(out->bytes + at), now);
+        if (status == BROAD_OK) broad__source_done(out, out->bytes + at, out->bytes + at + now);
+    }
+    return status;
+}
+
 static void *zlib_allocate(void *context, uInt count, uInt bytes)
 {
     (void)context;
@@ -274,7 +304,7 @@ int broad__source_open(broad__source *out, const char *path, size_t memory, broa
     *out = (broad__source){.name = is_input ? "standard input" : path, .memory = memory};
     int fd = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return broad__file_fail(BROAD_NO_INPUT, path, "cannot be opened", errno);
-    int status = load(out, fd, is_input, maps);
+    int status = is_input ? load_input(out, maps) : load(out, fd, 0, maps);
     if (!is_input) close(fd);
     if (status == BROAD_OK) status = unpack_if_gzip(out);
     if (status < 0) broad__source_close(out);
@@ -302,9 +332,11 @@ void broad__source_done(const broad__source *source, const char *from, const cha
     madvise(map + first, end - first, MADV_DONTNEED);
 }
 
+int broad__source_lasts(const broad__source *source) { return source->map && !source->copied; }
+
 int broad__source_take(broad__mapping *out, broad__source *source)
 {
-    if (!source->map || source->copied) return 0;
+    if (!broad__source_lasts(source)) return 0;
     *out = (broad__mapping){source->map, source->map_bytes, 1};
     source->map = NULL;
     source->map_bytes = 0;

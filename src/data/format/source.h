@@ -31,6 +31,8 @@ int broad__source_memory(broad__source *out, const char *name, const void *bytes
 /* With a limit: the memory of these bytes is released; they can still be read. */
 void broad__source_done(const broad__source *source, const char *from, const char *to);
 
+/* Whether broad__source_take() will do so: what was unpacked, piped or copied goes with the source. */
+int broad__source_lasts(const broad__source *source);
 /* The mapping of the file passes to the caller, with the bytes in it. 0: the bytes lie elsewhere. */
 int broad__source_take(broad__mapping *out, broad__source *source);
 
