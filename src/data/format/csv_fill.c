@@ -78,6 +78,7 @@ static int allocate(broad__parsed *out, const broad__roles *roles, const broad__
     if (status < 0) return status;
     if (request->divided) status = broad__owned_new(&out->owned, &out->x, rows, roles->inputs);
     else out->x = broad__parsed_alloc(out, rows * roles->inputs, sizeof *out->x);
+    if (status < 0) return status;
     int failed = !out->x;
     if (roles->weights) failed |= !(out->weights = broad__parsed_alloc(out, rows, sizeof *out->weights));
     cells = rows * roles->targets;
