@@ -262,13 +262,14 @@ class Ranks(unittest.TestCase):
             self.same("kept", "fitted")
 
     def peaks(self, ranks, *words):
-        """The most memory that each rank has had, in bytes."""
-        watch = "import os, resource, sys; pid = os.fork(); pid or os.execv(sys.argv[1], sys.argv[1:]); " \
-                "code = os.waitpid(pid, 0)[1]; print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(code != 0)"
-        done = subprocess.run(["mpirun", "-n", str(ranks), sys.executable, "-c", watch, BROAD, *map(str, words)], env=ENVIRONMENT,
+        """The most memory that each rank has had, in bytes. Each writes a file of its own: lines of several may run into one another."""
+        folder = tempfile.mkdtemp(dir=self.folder)
+        watch = "import os, resource, sys; pid = os.fork(); pid or os.execv(sys.argv[2], sys.argv[2:]); code = os.waitpid(pid, 0)[1]; " \
+                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=open(os.path.join(sys.argv[1], str(pid)), 'w')); sys.exit(code != 0)"
+        done = subprocess.run(["mpirun", "-n", str(ranks), sys.executable, "-c", watch, folder, BROAD, *map(str, words)], env=ENVIRONMENT,
                               capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
-        found = [1024 * int(line) for line in done.stdout.split()]
+        found = [1024 * int(pathlib.Path(folder, name).read_text()) for name in os.listdir(folder)]
         self.assertEqual(len(found), ranks)
         return found
 
