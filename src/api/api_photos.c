@@ -6,6 +6,7 @@
 #include "base/profile.h"
 #include "base/status.h"
 #include "broad/broad.h"
+#include "comm/comm.h"
 #include "data/photo/photo_rows.h"
 #include "data/photo/photos.h"
 #include "data/transform/projection.h"
@@ -55,9 +56,16 @@ int broad_data_read_photos(broad_data **out, const char *const *paths, size_t co
     int status = broad__options_take(&full, sizeof full, options, "broad_read_options");
     for (size_t i = 0; i < count && status == BROAD_OK; i++)
         if (!paths[i]) status = broad__missing_argument("broad_data_read_photos");
+    if (status == BROAD_OK) status = broad__comm_check(full.comm);
     if (status < 0) return status;
     broad__profile_span span = broad__profile_start();
-    status = read_photos(out, paths, count, &full);
+    const broad_comm *before = broad__comm_enter(full.comm);
+    status = broad__comm_whole(read_photos(out, paths, count, &full));
+    broad__comm_leave(before);
+    if (status < 0) {
+        broad__table_free(*out);
+        *out = NULL;
+    }
     broad__profile_stop(span, BROAD__STAGE_READ, 0, 0);
     return status;
 }

@@ -236,7 +236,9 @@ static int read_libsvm(reading *r)
             BROAD_BAD_DATA,
             "%s: the table of a LIBSVM file must fit in memory; write it as CSV or NPY, or allow more memory",
             r->source.name);
-    return broad__libsvm_read(&r->parsed, &r->libsvm, &r->source, &options, r->rows ? NULL : r->model);
+    broad__libsvm_request request = {.missing = missing_policy(r), .divided = r->divided, .memory = memory_limit(r)};
+    if (!r->rows) request.model = r->model;
+    return broad__libsvm_read(&r->parsed, &r->libsvm, &r->source, &options, &request);
 }
 
 /* "target", or "target1", "target2", ... */

@@ -101,6 +101,24 @@ static void write_idx(const char *name, size_t columns)
     fclose(file);
 }
 
+/* Zeros are left out; some rows are nothing else. Of the lines some are empty, or comments. */
+static void write_libsvm(const char *name, int how)
+{
+    char path[HELPER_PATH];
+    FILE *file = fopen(path_of(path, name), "w");
+    for (size_t i = 0; i < ROWS; i++) {
+        if (how & GAPS && i % 300 == 7) fprintf(file, "\n# a comment\n");
+        if (how & VALUES) fprintf(file, "%.6f", input(i, 0) * 3 + input(i, 1) * input(i, 2));
+        else fprintf(file, "%zu", class_of(i));
+        if (how & GROUPS) fprintf(file, " qid:%zu", (ROWS - i) / 7);
+        for (size_t j = 0; j < INPUTS && i % 50 != 3; j++)
+            if (how & HOLES && (7 * i + j) % 31 == 0) fprintf(file, " %zu:nan", j + 1);
+            else if ((i + j) % 3) fprintf(file, " %zu:%.4f", j + 1, input(i, j));
+        fprintf(file, "\n");
+    }
+    fclose(file);
+}
+
 static int write_files(void **state)
 {
     make_folder(state);
@@ -117,6 +135,9 @@ static int write_files(void **state)
     write_npy("fortran.npy", "<f8", 1, INPUTS + 1);
     write_idx("inputs.idx", INPUTS);
     write_idx("classes.idx", 1);
+    write_libsvm("plain.svm", 0);
+    write_libsvm("values.svm", VALUES | GAPS | HOLES);
+    write_libsvm("groups.svm", GROUPS);
     return 0;
 }
 
@@ -134,6 +155,8 @@ static const file_case FILES[] = {
     {"targets.csv", NULL, NULL, NULL, 0},         {"double.npy", NULL, NULL, NULL, 1},
     {"inputs.npy", "classes.idx", NULL, NULL, 1}, {"single.npy", NULL, NULL, NULL, 1},
     {"fortran.npy", NULL, NULL, NULL, 1},         {"inputs.idx", "classes.idx", NULL, NULL, 1},
+    {"plain.svm", NULL, NULL, NULL, 1},           {"values.svm", NULL, NULL, NULL, 1},
+    {"groups.svm", NULL, "qid", NULL, 1},
 };
 
 static broad_data *read_case(const file_case *c, const broad_comm *comm)
@@ -255,6 +278,7 @@ static const network_case NETWORKS[] = {
     {4, {"preset", "paper", "kind", "rvfl", "enhance", "60x1"}, 1},
     {8, {"preset", "paper", "kind", "scn", "enhance", "5x3"}, 0},
     {11, {"preset", "auto", "features", "2x20", "enhance", "10x1"}, 1},
+    {13, {"preset", "paper", "features", "3x8", "enhance", "20x2"}, 1},
 };
 
 static void add_predictions(broad__hash *hash, const broad_model *model, const broad_data *data, const broad_comm *comm)
@@ -348,51 +372,63 @@ static void alone_job(char out[RESULT], const broad_comm *comm, const void *cont
 
 /* ---- faults -------------------------------------------------------------------------------------------------------- */
 
-static void spoil(const char *name, size_t row, const char *line)
+/* A copy of a file in which one line is another. */
+static void spoil(const char *name, const char *of, size_t row, const char *line)
 {
-    char path[HELPER_PATH];
-    FILE *file = fopen(path_of(path, name), "w");
-    fprintf(file, "a,b,c,d,e,kind\n");
-    for (size_t i = 0; i < ROWS; i++)
-        if (i == row) fprintf(file, "%s\n", line);
-        else put_row(file, i, 0);
-    fclose(file);
+    char path[HELPER_PATH], text[512];
+    FILE *from = fopen(path_of(path, of), "r"), *to = fopen(path_of(path, name), "w");
+    size_t changed = row + (strstr(of, ".csv") != NULL); /* after the header */
+    for (size_t i = 0; fgets(text, sizeof text, from); i++) {
+        fputs(i == changed ? line : text, to);
+        if (i == changed) fputc('\n', to);
+    }
+    fclose(from);
+    fclose(to);
 }
 
+/* context: the name of a file */
 static void fault_job(char out[RESULT], const broad_comm *comm, const void *context)
 {
     char path[HELPER_PATH];
+    const char *name = context;
     broad_read_options o;
     broad_data *data = NULL;
-    (void)context;
     broad_read_options_init(&o);
     o.comm = comm;
-    o.categorical = "none";
     o.missing = BROAD_MISSING_ERROR;
-    int status = broad_data_read(&data, path_of(path, "fault.csv"), &o);
-    const char *message = strstr(broad_error_message(), "fault.csv");
+    if (strstr(name, ".csv")) o.categorical = "none";
+    else o.group = "qid";
+    int status = broad_data_read(&data, path_of(path, name), &o);
+    const char *message = strstr(broad_error_message(), name);
     snprintf(out, RESULT, "%d %.120s", status, status < 0 && message ? message : "read");
     broad_data_free(data);
+}
+
+static void try_fault(const char *name)
+{
+    char alone[RESULT];
+    fault_job(alone, NULL, name);
+    print_message("%s\n", alone);
+    assert_null(strstr(alone, "0 read"));
+    run_ranks(3, 0, fault_job, name, alone);
 }
 
 static void faults_have_one_message(void **state)
 {
     (void)state;
-    static const char *const lines[] = {"1,2,3,x,5,low",   "1,2,,4,5,low",    "1,2,3,4,low",
+    static const char *const cells[] = {"1,2,3,x,5,low",   "1,2,,4,5,low",    "1,2,3,4,low",
                                         "1,2,3,4,5,6,low", "1,2,3,4,5,\"low", "1,2,3,inf,5,low"};
+    static const char *const pairs[] = {"1 qid:1 1:x", "1 qid:1 2:1 1:1", "? qid:1 1:1",
+                                        "1 1:0.5",     "1 qid:1 4:nan",   "1 qid:1 0:1 99999999:1"};
     broad__comm_least_rows = 512;
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        char alone[RESULT];
-        spoil("fault.csv", i * (ROWS - 1) / 5, lines[i]);
-        fault_job(alone, NULL, NULL);
-        print_message("%s\n", alone);
-        assert_null(strstr(alone, "0 read"));
-        run_ranks(3, 0, fault_job, NULL, alone);
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        spoil("fault.csv", "plain.csv", i * (ROWS - 1) / 5, cells[i]);
+        try_fault("fault.csv");
+        spoil("fault.svm", "groups.svm", i * (ROWS - 1) / 5, pairs[i]);
+        try_fault("fault.svm");
     }
     remove(path_of((char[HELPER_PATH]){0}, "fault.csv"));
-    char none[RESULT];
-    fault_job(none, NULL, NULL);
-    run_ranks(3, 0, fault_job, NULL, none);
+    try_fault("fault.csv");
 }
 
 static void calls_without_ranks_bring_the_rows_together(void **state)

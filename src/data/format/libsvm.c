@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 #include "data/format/number.h"
 
 typedef struct line_cursor {
@@ -110,7 +111,7 @@ static int fail_token(const broad__source *source, broad__text token, const char
                        broad__text_quote(quoted, token), what);
 }
 
-/* What the first pass over the file finds. */
+/* What the first pass over lines finds. */
 typedef struct survey {
     size_t rows, lowest, highest; /* indices; lowest > highest: there are none */
 } survey;
@@ -134,9 +135,10 @@ static int read_pair(size_t *index, double *value, int *is_qid, const broad__sou
     return BROAD_OK;
 }
 
-static int survey_file(survey *out, const broad__source *source, broad_missing missing)
+/* Of some lines of the source. */
+static int survey_lines(survey *out, const broad__source *source, broad__text lines, broad_missing missing)
 {
-    const char *from = source->bytes, *end = from + source->count;
+    const char *from = lines.bytes, *end = from + lines.count;
     line_cursor line;
     *out = (survey){.lowest = SIZE_MAX};
     for (; next_line(&line, &from, end); out->rows++) {
@@ -164,15 +166,17 @@ static int survey_file(survey *out, const broad__source *source, broad_missing m
     return BROAD_OK;
 }
 
-static int fill_rows(broad__parsed *out, const broad__libsvm *reader, const broad__source *source, int qid_required)
+/* Rows [first, end), of which the first begins at `from`. */
+static int fill_rows(broad__parsed *out, const broad__libsvm *reader, const char *from, size_t first, size_t end)
 {
-    const char *from = source->bytes, *end = from + source->count;
+    const broad__source *source = reader->source;
+    const char *stop = source->bytes + source->count;
     line_cursor line;
-    for (size_t row = 0; row < out->rows && next_line(&line, &from, end); row++) {
+    for (size_t row = first; row < end && next_line(&line, &from, stop); row++) {
         broad__text token;
         double value = 0;
         size_t index, before = SIZE_MAX;
-        int has_qid = 0, polled = broad__watch_poll(row, out->rows);
+        int has_qid = 0, polled = broad__watch_poll(row - first, end - first);
         if (polled < 0) return polled;
         next_token(&token, &line);
         broad__number_read(&value, token);
@@ -189,7 +193,7 @@ static int fill_rows(broad__parsed *out, const broad__libsvm *reader, const broa
         }
         if (has_qid) continue;
         out->groups.columns = 0;
-        if (qid_required)
+        if (reader->qid_required)
             return broad__fail(BROAD_BAD_DATA,
                                "%s:%zu: no qid in this row; leave out option group, or give every row a qid",
                                source->name, line_of(source, line.at));
@@ -248,24 +252,131 @@ static int check_options(const broad__source *source, const broad_read_options *
     return check_columns(source, options, model);
 }
 
-int broad__libsvm_read(broad__parsed *out, broad__libsvm *out_reader, const broad__source *source,
-                       const broad_read_options *options, const broad__columns *model)
+/* Room for all rows; of the inputs, where the table is divided, for those of this rank. */
+static int allocate(broad__parsed *out, int grouped, int divided)
 {
-    survey found = {0};
-    *out = (broad__parsed){.file = source->name, .line_of = line_of_row, .reader = out_reader};
-    *out_reader = (broad__libsvm){.source = source};
-    broad_missing missing = model ? model->missing : options->missing;
-    int status = check_options(source, options, model);
-    if (status == BROAD_OK) status = survey_file(&found, source, missing);
-    if (status == BROAD_OK) status = choose_inputs(&out->inputs, &out_reader->base, &found, source, model);
-    if (status < 0) return status;
-    int grouped = options->group || (model && model->group_name && strcmp(model->group_name, "qid") == 0);
-    out->rows = found.rows;
+    int status = BROAD_OK;
     out->targets = (broad__cells){.columns = 1, .integers = 1};
     out->groups.columns = grouped ? 1 : 0;
-    out->x = broad__alloc_doubles(out->rows, out->inputs);
+    if (divided) status = broad__owned_new(&out->owned, &out->x, out->rows, out->inputs);
+    else out->x = broad__alloc_doubles(out->rows, out->inputs);
     out->targets.values = broad__alloc_doubles(out->rows, 1);
     if (grouped) out->groups.values = broad__alloc_doubles(out->rows, 1);
-    if (!out->x || !out->targets.values || (grouped && !out->groups.values)) return BROAD_NO_MEMORY;
-    return fill_rows(out, out_reader, source, options->group != NULL);
+    if (status < 0) return status;
+    return out->x && out->targets.values && (!grouped || out->groups.values) ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
+/* ---- several ranks ------------------------------------------------------------------------------------------------- */
+
+/* Where the lines begin that this rank looks at: after the end of a line near its share of the bytes. */
+static const char *share_begin(const broad__source *source, size_t rank, size_t ranks)
+{
+    size_t at = source->count / ranks * rank;
+    if (rank == 0) return source->bytes;
+    if (rank == ranks) return source->bytes + source->count;
+    const char *end = memchr(source->bytes + at, '\n', source->count - at);
+    return end ? end + 1 : source->bytes + source->count;
+}
+
+/* What all lines have, of which every rank looks at its share; counts: the rows of each share. *out_sound: no rank has met a
+ * fault. */
+static int survey_shares(survey *out, size_t *counts, int *out_sound, const broad__source *source,
+                         broad_missing missing)
+{
+    const broad_comm *comm = broad__comm_current();
+    const char *begin = share_begin(source, comm->rank, comm->ranks);
+    broad__text share = {begin, (size_t)(share_begin(source, comm->rank + 1, comm->ranks) - begin)};
+    int status = counts ? survey_lines(out, source, share, missing) : BROAD_NO_MEMORY;
+    *out_sound = !broad__comm_most(status < 0);
+    if (!*out_sound) return BROAD_OK;
+    counts[comm->rank] = out->rows;
+    size_t highest = SIZE_MAX - out->highest;
+    status = broad__comm_add_counts(counts, comm->ranks);
+    if (status == BROAD_OK) status = broad__comm_least(&out->lowest);
+    if (status == BROAD_OK) status = broad__comm_least(&highest);
+    out->highest = SIZE_MAX - highest;
+    out->rows = 0;
+    for (size_t i = 0; i < comm->ranks; i++) out->rows += counts[i];
+    return status;
+}
+
+/* Where a row begins. */
+static const char *find_row(const broad__source *source, const size_t *counts, size_t row)
+{
+    size_t share = 0, before = 0, ranks = broad__comm_ranks();
+    line_cursor line;
+    while (share + 1 < ranks && row >= before + counts[share]) before += counts[share++];
+    const char *from = share_begin(source, share, ranks), *end = source->bytes + source->count;
+    for (; before < row && next_line(&line, &from, end); before++) continue;
+    return from;
+}
+
+/* Every rank its own rows, and of all rows what else they have. *out_done: no rank has met a fault. */
+static int fill_own(int *out_done, broad__parsed *out, const broad__libsvm *reader, const size_t *counts, int grouped)
+{
+    size_t first, end;
+    broad__comm_own_rows(&first, &end, out->rows);
+    int status = allocate(out, grouped, 1);
+    if (status == BROAD_OK) status = fill_rows(out, reader, find_row(reader->source, counts, first), first, end);
+    *out_done = !broad__comm_most(status < 0);
+    if (!*out_done) return BROAD_OK;
+    out->targets.integers = !broad__comm_most(!out->targets.integers);
+    out->groups.columns = grouped && !broad__comm_most(!out->groups.columns);
+    return broad__parsed_share(out);
+}
+
+/* *out_done: the table has been read by all ranks together. If not, each reads all of it, which also tells of a fault what one
+ * process tells. */
+static int read_divided(int *out_done, broad__parsed *out, broad__libsvm *reader, const broad__libsvm_request *request,
+                        int grouped)
+{
+    broad__parsed none = {0};
+    survey found = {0};
+    int sound = 0;
+    size_t *counts = broad__alloc_array(broad__comm_ranks(), sizeof *counts);
+    *out_done = 0;
+    int status = survey_shares(&found, counts, &sound, reader->source, request->missing);
+    if (status == BROAD_OK && sound)
+        status = choose_inputs(&out->inputs, &reader->base, &found, reader->source, request->model);
+    int divides =
+        status == BROAD_OK && sound && broad__parsed_divides(&none, found.rows, out->inputs + 3, request->memory);
+    out->rows = found.rows;
+    if (divides) status = fill_own(out_done, out, reader, counts, grouped);
+    broad__free(counts);
+    return status;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------------- */
+
+static void start(broad__parsed *out, broad__libsvm *reader)
+{
+    *out = (broad__parsed){.file = reader->source->name, .line_of = line_of_row, .reader = reader};
+}
+
+static int read_whole(broad__parsed *out, broad__libsvm *reader, const broad__libsvm_request *request, int grouped)
+{
+    const broad__source *source = reader->source;
+    survey found = {0};
+    int status = survey_lines(&found, source, (broad__text){source->bytes, source->count}, request->missing);
+    if (status == BROAD_OK) status = choose_inputs(&out->inputs, &reader->base, &found, source, request->model);
+    if (status < 0) return status;
+    out->rows = found.rows;
+    status = allocate(out, grouped, 0);
+    return status == BROAD_OK ? fill_rows(out, reader, source->bytes, 0, out->rows) : status;
+}
+
+int broad__libsvm_read(broad__parsed *out, broad__libsvm *out_reader, const broad__source *source,
+                       const broad_read_options *options, const broad__libsvm_request *request)
+{
+    const broad__columns *model = request->model;
+    int grouped = options->group || (model && model->group_name && strcmp(model->group_name, "qid") == 0);
+    int done = 0;
+    *out_reader = (broad__libsvm){.source = source, .qid_required = options->group != NULL};
+    start(out, out_reader);
+    int status = check_options(source, options, model);
+    if (status == BROAD_OK && request->divided) status = read_divided(&done, out, out_reader, request, grouped);
+    if (status < 0 || done) return status;
+    broad__parsed_clear(out);
+    start(out, out_reader);
+    return read_whole(out, out_reader, request, grouped);
 }

@@ -7,11 +7,13 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "comm/comm.h"
 #include "compute/pool.h"
 #include "data/photo/photo_rows.h"
 #include "data/photo/photos_cache.h"
 #include "data/photo/photos_labels.h"
 #include "data/photo/photos_prepare.h"
+#include "data/photo/photos_share.h"
 #include "data/targets.h"
 #include "image/print/group.h"
 
@@ -33,10 +35,11 @@ typedef struct reading {
     broad__photo_labels labels;
     /* One for each file of the list. */
     broad__prepared *prepared;
-    char **reasons; /* why it was left out; NULL: it was not, or it is none */
-    atomic_size_t done;
-    size_t reported;   /* of the thread that called in alone */
-    atomic_int status; /* what ended it early */
+    char **reasons;            /* why it was left out; NULL: it was not, or it is none */
+    size_t first, step, total; /* of several ranks this one decodes so many files: every step-th from the first on */
+    atomic_size_t done;        /* of these */
+    size_t reported;           /* of the thread that called in alone */
+    atomic_int status;         /* what ended it early */
     char message[MESSAGE_BYTES];
     /* The photos that can be used, and the rows. */
     size_t photos, rows;
@@ -173,14 +176,15 @@ static void report(reading *r)
     size_t done = atomic_load(&r->done);
     if (!r->options->progress || (done && done == r->reported)) return;
     r->reported = done;
-    broad_progress progress = {.stage = "photos", .done = done, .total = r->list.count};
+    broad_progress progress = {.stage = "photos", .done = done, .total = r->total};
     if (!r->options->progress(&progress, r->options->progress_context)) return;
-    give_up(r, broad__fail(BROAD_INTERRUPTED, "interrupted after %zu of %zu files", done, r->list.count));
+    give_up(r, broad__fail(BROAD_INTERRUPTED, "interrupted after %zu of %zu files", done, r->total));
 }
 
-static void prepare_one(void *context, size_t index, size_t worker)
+static void prepare_one(void *context, size_t job, size_t worker)
 {
     reading *r = context;
+    size_t index = r->first + job * r->step;
     const broad__photo_file *file = &r->list.items[index];
     int ignored = 0;
     if (atomic_load(&r->status) != BROAD_OK) return;
@@ -195,23 +199,32 @@ static void prepare_one(void *context, size_t index, size_t worker)
     if (worker == 0) report(r);
 }
 
-static int prepare_all(reading *r)
+/* The files of this rank. */
+static int prepare_own(reading *r)
 {
     size_t threads = r->how->threads;
     broad__pool *pool = NULL;
-    r->prepared = broad__alloc_array(r->list.count, sizeof *r->prepared);
-    r->reasons = broad__alloc_array(r->list.count, sizeof *r->reasons);
-    if (!r->prepared || !r->reasons) return BROAD_NO_MEMORY;
-    int status = broad__pool_open(&pool, threads > r->list.count ? r->list.count : threads);
+    if (!r->total) return BROAD_OK;
+    int status = broad__pool_open(&pool, threads > r->total ? r->total : threads);
     if (status < 0) return status;
     report(r);
     broad__watch *before = broad__watch_enter(NULL); /* progress is in photos: report() */
-    broad__pool_run(pool, r->list.count, prepare_one, r);
+    broad__pool_run(pool, r->total, prepare_one, r);
     broad__watch_leave(before);
     broad__pool_close(pool);
     if (atomic_load(&r->status) == BROAD_OK) report(r);
     status = atomic_load(&r->status);
     return status < 0 ? broad__fail(status, "%s", r->message) : BROAD_OK;
+}
+
+static int prepare_all(reading *r)
+{
+    r->prepared = broad__alloc_array(r->list.count, sizeof *r->prepared);
+    r->reasons = broad__alloc_array(r->list.count, sizeof *r->reasons);
+    broad__photos_share_own(&r->first, &r->step, &r->total, r->list.count);
+    int status = broad__comm_settle(r->prepared && r->reasons ? prepare_own(r) : BROAD_NO_MEMORY);
+    if (status < 0) return status;
+    return broad__photos_share(r->prepared, r->reasons, r->list.count, broad__photo_inputs(&r->spec));
 }
 
 static int fail_strict(const reading *r, size_t first, size_t count)
@@ -505,6 +518,8 @@ int broad__read_photos(broad_data **out, const char *const *paths, size_t count,
     if (status == BROAD_OK) status = broad__photo_list_make(&r.list, paths, count);
     if (status == BROAD_OK && options->labels) status = broad__photo_labels_read(&r.labels, &r.list, options, columns);
     if (status == BROAD_OK) status = open_helpers(&r);
+    status = broad__comm_settle(status);
+    if (status == BROAD_OK) status = broad__photos_share_check(&r.list, r.first_path);
     if (status == BROAD_OK) status = prepare_all(&r);
     if (status == BROAD_OK) status = leave_out_strays(&r);
     if (status == BROAD_OK) status = count_photos(&r);
