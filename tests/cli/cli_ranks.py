@@ -303,6 +303,8 @@ class Ranks(unittest.TestCase):
         if alive and process.returncode:
             self.assertLess(time.time() - start, 20)
             self.assertTrue("signal 9" in err or "Killed" in err or "broad: " in err, err)
+        while ranks_alive(self.folder) and time.time() - start < 30:  # mpirun does not wait for those that it has killed
+            time.sleep(0.1)
         self.assertFalse(ranks_alive(self.folder), "a rank was left behind")
         if os.path.exists(self.path(name)):
             self.ok(0, "info", self.path(name))
