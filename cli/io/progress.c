@@ -84,6 +84,7 @@ static int on_progress(const broad_progress *state, void *context)
     double now = broad__seconds();
     if (progress->visible && now - progress->last > 0.1) draw(progress, state, now);
     int stop = is_layers(state) && state->draws == 0 && progress->stop_at && state->done >= progress->stop_at;
+    if (stop) progress->stop_at = 0; /* asked again while the residual is brought up to date: that is to be finished */
     return stop || cli_interrupted() != 0;
 }
 

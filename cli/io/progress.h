@@ -8,7 +8,7 @@
 typedef struct cli_progress {
     const char *label;
     int visible, drawn;
-    size_t stop_at; /* the run ends at this number of layers; 0: it does not */
+    size_t stop_at; /* the run ends at this number of layers, once; 0: it does not */
     double start, last;
     double part; /* that is shown as done: it never falls */
 } cli_progress;

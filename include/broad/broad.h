@@ -343,6 +343,10 @@ typedef struct broad_progress {
  * weights of a network that grows were being solved again, it returns BROAD_INTERRUPTED, and a trainer has the model that
  * it had before the call. Every other call returns BROAD_INTERRUPTED and no result.
  *
+ * To end after a given layer and go on later with the bits of a run that never stopped, return non-zero once, when `done`
+ * gets there with `draws` 0: it is called again while the residual is brought up to date, and what is asked for then gives
+ * that up.
+ *
  * The pattern is the same everywhere: a struct of options with the fields threads, progress and progress_context. Calls
  * that have no options of their own take a broad_run_options.
  */
