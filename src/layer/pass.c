@@ -72,7 +72,6 @@ static void add_sums(const broad__pass *pass, double *sum, const double *k, cons
         return;
     }
     if (!gram) device->gram(sum, p, k, p, block->n, p);
-    else if (block->first == pass->first) device->copy(sum, p, gram, p, p, p);
     for (size_t i = 0; i < count; i++)
         device->cross(sides[i].cross, sides[i].columns, k, p, p, sides[i].at, sides[i].stride, sides[i].columns,
                       block->n);
@@ -90,6 +89,15 @@ static void candidate_block(const broad__pass *pass, double *sum, const broad__k
     if (pass->ready) k = residual->far.ahead.k + block->first * p;
     else broad__residual_columns(k, p, residual, kblocks, count, block);
     if (pass->gram) add_sums(pass, sum, k, block);
+}
+
+/* K'K of nodes that were computed ahead, in the place of that of their blocks. */
+static void copy_gram(const broad__pass *pass, double *sum)
+{
+    const broad__residual *residual = pass->residual;
+    const double *gram = residual->far.ahead.gram;
+    size_t p = residual->candidate.width;
+    if (pass->gram && gram) residual->at->copy(sum, p, gram, p, p, p);
 }
 
 static broad__soon soon_of(const double *rows, size_t first, size_t n, size_t width)
@@ -110,13 +118,13 @@ static void find_soon(broad__soon out[BROAD__SOON], const broad__residual *resid
 /* While a block of the rows is in the cache: all that is to be done with it. */
 static void pass_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
 {
-    broad__pass *pass = context;
+    const broad__pass *pass = context;
     const broad__residual *residual = pass->residual;
     size_t each = pass->gram + pass->cross + pass->probes;
     double *squares = sums + pass->trials * each;
     broad__soon soon[BROAD__SOON];
     int needs_z = (pass->trials && !pass->ready) || !residual->update.stored;
-    pass->first = first;
+    if (pass->ready && first < end) copy_gram(pass, sums);
     double row_flops = (double)each + 2.0 * (double)residual->candidate.width * (double)residual->z.features;
     for (size_t i = first; i < end && !broad__watch_look((double)pass->step * row_flops); i += pass->step) {
         broad__row_block block = {i, broad__min(end - i, pass->step), worker, NULL, soon};

@@ -15,7 +15,6 @@ typedef struct broad__pass {
     size_t trials;              /* candidates; 0: E is updated and no more */
     size_t gram, cross, probes; /* numbers of the sums wanted of each candidate; 0: not wanted */
     int ready;                  /* the candidate's K is there, computed ahead (layer/far_rows.h) */
-    size_t first;               /* row that the sums begin with, far away */
     size_t step;                /* rows at a time; set by broad__pass_run(), and so is */
     double *blocks;             /* for the K of an update that is recomputed: a block per worker */
 } broad__pass;
