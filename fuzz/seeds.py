@@ -45,6 +45,49 @@ def serve_seeds():
         (b"../../etc/passwd", b".hidden", b"a/b.jpg", b"Clean", "caf\u00e9".encode(), b"\xff\xfe", b" x ", b"=1+1"))]
 
 
+def query_seeds():
+    """A path, then parameters; see fuzz/fuzz_query.c."""
+    ways = ["photos\nsort=uncertainty\norder=up\nlimit=5\noffset=1", "photos\nsort=severity\nstacks=1", "photos\nsort=time\norder=down\nfrom=2026-01-01\nto=2026-12-31",
+            "photos\nsort=place\nunlike=1\nfaults=0", "photos\nsort=name\ntext=photo 1\nfolder=roof", "photos\nsort=added\nreview=corrected\npending=1\nclass=clean",
+            "photos\nreview=agreed\nstack=1\nchanged=2", "photos\nlimit=1001", "photos\nsort=x' OR 1=1 --", "places\nclass=dusty\nreview=none", "actions\nlimit=9",
+            "photos/3", "photos/1/thumbnail", "unreadable", "folders", "unlike", "watch", "versions", "versions/2/changes", "versions/1/model", "openapi.json",
+            "export/csv\nclass=clean", "export/spreadsheet", "export/geojson\nfolder=roof", "export/kml\nunlike=1"]
+    return [b"/api/v1/" + way.encode() for way in ways]
+
+
+def body_seeds():
+    """A path and a body; see fuzz/fuzz_body.c."""
+    bodies = ['settings\n{"learn_after": 5, "title": "Roofs"}', 'settings\n{"learn_after": -1}', 'settings\n{"title": "\\u0000\\u001b[31m"}', 'classes\n{"name": "bird"}',
+              'classes\n{"name": "../x"}', 'review\n{"photos": [1, 2, 3], "label": "dusty", "who": "Ada"}', 'review\n{"photos": [1, 5], "agree": true}',
+              'review\n{"photos": [2], "clear": true, "who": "\\ud83d\\ude00"}', 'review\n{"photos": [99], "label": "clean"}', 'review\n{"photos": [1.5], "label": ""}',
+              'review\n{"photos": [1], "label": "a", "agree": true}', 'undo\n{"action": 1, "who": "a"}', 'undo\n{"who": "a"}', 'undo\n{}', 'undo',
+              'watch/stop\n{"folder": "/photos"}', 'review\n[1]', 'review\n{"photos": [1], "photos": [2]}']
+    return [b"/api/v1/" + body.encode() for body in bodies]
+
+
+def decoder_seeds():
+    """The first byte is the number of inputs, the rest an answer, of whatever size its struct has; see fuzz/fuzz_decoder.c."""
+    def answer(size, inputs, status=0):
+        head = struct.pack("<i", status) + b"torn".ljust(size - 20, b"\0") + struct.pack("<2Q", inputs, 4)
+        return bytes([inputs]) + head + struct.pack("<%dd" % inputs, *range(inputs)) + b"\xff\xd8\xff\xd9"
+    return [answer(size, inputs) for size in range(384, 640, 8) for inputs in (0, 2)] + [answer(1024, 0, -6), answer(1024, 0, 5)]
+
+
+def cache_seeds():
+    """The first byte chooses how the rest is taken, the maps are at byte 40 of that: see fuzz/fuzz_cache.c."""
+    return [bytes([form]) + bytes(40) + struct.pack("<Q", maps) + bytes(range(256)) * pages for form in range(3) for maps, pages in ((1, 6), (1, 18), (3, 26), (9, 6))]
+
+
+def list_seeds():
+    """The first byte chooses: labels of photos, corrections, the state of a search; see fuzz/fuzz_lists.c."""
+    labels = ["file,label\na.jpg,clean\nx/b.jpg,dusty\ny/b.jpg,clean\n", "a.jpg;1.5\nc d.png;2\n", "name,y,w\n./a.jpg,1,\"2\"\nz.jpg,2,1\n", "b.jpg,u\na.jpg,u\n", "a.jpg,u\na.jpg,v\n"]
+    corrections = ["file,verdict,correction,p_a,p_b\n/tmp,a,,0.2,0.8\n/etc,b,c,\"0,5\",0.5\n", "tmp;x\nusr;y\n", "\ufefffile,correction\n\"/t\"\"mp\",a\n'=x,b\n", "a,b,c\n"]
+    trial = '{"settings":{"kind":"brls","preset":"auto"},"status":"done","score":0.5,"sd":null,"scores":[0.5,1],"seconds":1,"reason":""}'
+    states = ['{"seed":"1"}\n' + trial + "\n" + trial.replace("done", "failed").replace("[0.5,1]", "[]") + "\n", '{"seed":"2"}\n', "[]", "",
+              '{"seed":"1"}\n' + trial.replace('"auto"', '"auto","features":"10x10","lambda":"1e-3"')]
+    return [bytes([form]) + text.encode() for form, texts in enumerate((labels, corrections, states)) for text in texts]
+
+
 def write(path, content):
     with open(path, "wb") as f:
         f.write(content)
@@ -78,6 +121,16 @@ def model_seeds(files):
     # The description of the compact model, without the quoting it has inside the header.
     text = re.search(rb'"model":"((?:[^"\\]|\\.)*)"', files[-1]).group(1)
     return [bytes([form]) + file for file in files for form in (0, 1)] + [b"\x02" + re.sub(rb"\\(.)", rb"\1", text)]
+
+
+def stats_seeds(broad, folder):
+    """The first byte chooses how the rest is taken; the model is that of fuzz/fuzz_stats.c."""
+    rows, path = os.path.join(folder, "few.csv"), os.path.join(folder, "sums.broad")
+    options = "--preset paper --kind brls --features 1x2 --enhance 2x2 --keep-stats -q"
+    subprocess.run([broad, "fit", rows, "-o", path, *options.split()], check=True, stdout=subprocess.DEVNULL)
+    with open(path + ".stats", "rb") as f:
+        sums = f.read()
+    return [bytes([form]) + sums for form in range(3)]
 
 
 def export_seeds(files):
@@ -210,6 +263,7 @@ def box_seeds():
 def all_seeds(broad, folder):
     """By the name of the target; `broad` makes the models, in `folder`."""
     files = models(broad, folder)
-    return {"fuzz_arrays": array_seeds(), "fuzz_boxes": box_seeds(), "fuzz_data": data_seeds(), "fuzz_exif": exif_seeds(),
-            "fuzz_export": export_seeds(files), "fuzz_image": image_seeds(), "fuzz_json": json_seeds(),
-            "fuzz_model": model_seeds(files), "fuzz_options": option_seeds(), "fuzz_serve": serve_seeds()}
+    return {"fuzz_arrays": array_seeds(), "fuzz_body": body_seeds(), "fuzz_boxes": box_seeds(), "fuzz_cache": cache_seeds(), "fuzz_data": data_seeds(),
+            "fuzz_decoder": decoder_seeds(), "fuzz_exif": exif_seeds(), "fuzz_export": export_seeds(files), "fuzz_image": image_seeds(),
+            "fuzz_json": json_seeds(), "fuzz_lists": list_seeds(), "fuzz_model": model_seeds(files), "fuzz_options": option_seeds(),
+            "fuzz_query": query_seeds(), "fuzz_serve": serve_seeds(), "fuzz_stats": stats_seeds(broad, folder)}

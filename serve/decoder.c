@@ -15,24 +15,17 @@
 #include "serve/heap.h"
 #include "serve/sandbox.h"
 
-enum { QUALITY_THUMBNAIL = 78, QUALITY_VIEW = 88, MESSAGE_BYTES = 256, OWN_SOCKET = 3, JPEG_MOST = 32 << 20 };
+enum { QUALITY_THUMBNAIL = 78, QUALITY_VIEW = 88, OWN_SOCKET = 3, JPEG_MOST = 32 << 20 };
 static const double SECONDS_MOST = 30;  /* for one photo */
 static const double SECONDS_FIRST = 10; /* for the first of a process, which may have been born unable to work */
 
-/* Both ends are the same program, so plain structs are the protocol. What the child says is checked all the same. */
+/* Both ends are the same program, so plain structs are the protocol: this one, and serve_said. What the child says is checked all
+ * the same. */
 typedef struct question {
     serve_work work;
     size_t side, output, bytes;
     int from_file; /* whose descriptor comes along */
 } question;
-
-typedef struct answer {
-    int status;
-    char message[MESSAGE_BYTES];
-    broad_photo photo;
-    uint64_t print;
-    size_t inputs, jpeg_bytes;
-} answer;
 
 /* When all decoders must have answered; 0: there is no hurry. In milliseconds. */
 static atomic_llong last_moment;
@@ -134,7 +127,7 @@ static int read_file(int file, char *to, size_t count)
     return close(file);
 }
 
-static int look(answer *out, double *inputs, void **jpeg, const serve_model *model, const void *bytes, size_t count)
+static int look(serve_said *out, double *inputs, void **jpeg, const serve_model *model, const void *bytes, size_t count)
 {
     broad_picture *picture = NULL;
     int status = model ? broad_viewer_show(inputs, &out->photo, &picture, model->viewer, bytes, count)
@@ -147,7 +140,7 @@ static int look(answer *out, double *inputs, void **jpeg, const serve_model *mod
     return status;
 }
 
-static int view(answer *out, void **jpeg, const serve_model *model, const question *asked, const void *bytes)
+static int view(serve_said *out, void **jpeg, const serve_model *model, const question *asked, const void *bytes)
 {
     broad_picture *picture = NULL;
     cli_heat heat = {0};
@@ -168,7 +161,7 @@ static int view(answer *out, void **jpeg, const serve_model *model, const questi
 static int answer_one(const serve_model *model, double *inputs)
 {
     question asked;
-    answer out;
+    serve_said out;
     void *jpeg = NULL;
     int file = -1;
     if (receive_question(&asked, &file, OWN_SOCKET)) return -1;
@@ -253,33 +246,49 @@ void serve_sight_clear(serve_sight *sight)
     memset(sight, 0, sizeof *sight);
 }
 
-/* What the answer announces. */
-static int take(serve_sight *out, serve_decoder *decoder, const answer *said, double until)
+/* What the answer announces is there and is as much as was asked for. */
+static serve_answered take(serve_sight *out, int socket, const serve_said *said, size_t inputs, double until)
 {
-    size_t expected = decoder->model ? decoder->model->inputs : 0;
-    if ((said->inputs && said->inputs != expected) || said->jpeg_bytes > JPEG_MOST) return -1;
+    if (said->inputs != inputs || !said->jpeg_bytes || said->jpeg_bytes > JPEG_MOST) return SERVE_ANSWER_NONSENSE;
     *out = (serve_sight){.photo = said->photo, .print = said->print, .jpeg_bytes = said->jpeg_bytes};
     out->photo.file = out->photo.name = "";
     out->photo.time[sizeof out->photo.time - 1] = 0;
     out->inputs = said->inputs ? calloc(said->inputs, sizeof *out->inputs) : NULL;
-    out->jpeg = said->jpeg_bytes ? malloc(said->jpeg_bytes) : NULL;
-    if (receive_all(decoder->socket, out->inputs, said->inputs * sizeof *out->inputs, until) ||
-        receive_all(decoder->socket, out->jpeg, said->jpeg_bytes, until)) {
-        serve_sight_clear(out);
-        return -1;
-    }
-    return 0;
+    out->jpeg = malloc(said->jpeg_bytes);
+    int whole = out->jpeg && (out->inputs || !inputs);
+    if (whole && !receive_all(socket, out->inputs, inputs * sizeof *out->inputs, until) &&
+        !receive_all(socket, out->jpeg, said->jpeg_bytes, until))
+        return SERVE_ANSWER_TAKEN;
+    serve_sight_clear(out);
+    return SERVE_ANSWER_LOST;
 }
 
-/* What became of a decoder that does not answer. */
-static int fail_lost(serve_decoder *decoder, double until)
+serve_answered serve_decoder_receive(serve_sight *out, int *out_status, int socket, size_t inputs, double until)
+{
+    serve_said said;
+    memset(out, 0, sizeof *out);
+    *out_status = BROAD_OK;
+    if (receive_all(socket, &said, sizeof said, until)) return SERVE_ANSWER_LOST;
+    said.message[sizeof said.message - 1] = 0;
+    if (!said.status) return take(out, socket, &said, inputs, until);
+    /* Of what a photo may do to a decoder, none makes the photo wait. */
+    int later = said.status == BROAD_NO_MEMORY || said.status == BROAD_INTERRUPTED || said.status > 0;
+    *out_status = cli_fail(later ? BROAD_BAD_DATA : said.status, "%s",
+                           said.message[0] ? said.message : "the decoder gives no reason");
+    return SERVE_ANSWER_TAKEN;
+}
+
+/* What became of a decoder that does not answer, or not as it should. Where it has ended by itself the signal changes nothing. */
+static int fail_lost(serve_decoder *decoder, serve_answered how_answered, double until)
 {
     int late = is_late(until), how = 0, hurried = late && broad__seconds() < until;
-    if (late) kill(decoder->process, SIGKILL);
+    kill(decoder->process, SIGKILL);
     while (waitpid(decoder->process, &how, 0) < 0 && errno == EINTR) continue;
     close(decoder->socket);
     serve_model_drop(decoder->model);
     *decoder = (serve_decoder){0};
+    if (how_answered == SERVE_ANSWER_NONSENSE)
+        return cli_fail(BROAD_BAD_DATA, "the decoder gave an answer that cannot be one");
     if (hurried) return cli_fail(BROAD_INTERRUPTED, "the server is ending");
     if (late) return cli_fail(BROAD_BAD_DATA, "decoding takes longer than %.0f s", SECONDS_MOST);
     if (WIFSIGNALED(how) && WTERMSIG(how) != SIGKILL)
@@ -294,14 +303,15 @@ static int has_ended(const serve_decoder *decoder)
     return waitid(P_PID, (id_t)decoder->process, &how, WEXITED | WNOHANG | WNOWAIT) == 0 && how.si_pid != 0;
 }
 
-/* 0: it has answered. */
-static int exchange(answer *said, serve_decoder *decoder, const question *asked, const serve_source *source,
-                    double until)
+/* Asks, and takes what is answered. */
+static serve_answered exchange(serve_sight *out, int *out_status, serve_decoder *decoder, const question *asked,
+                               const serve_source *source, double until)
 {
+    size_t inputs = asked->work == SERVE_WORK_LOOK && decoder->model ? decoder->model->inputs : 0;
     if (asked->from_file) lseek(source->file, 0, SEEK_SET);
-    if (send_question(decoder->socket, asked, source->file, until)) return -1;
-    if (source->bytes && send_all(decoder->socket, source->bytes, source->count, until)) return -1;
-    return receive_all(decoder->socket, said, sizeof *said, until);
+    if (send_question(decoder->socket, asked, source->file, until)) return SERVE_ANSWER_LOST;
+    if (source->bytes && send_all(decoder->socket, source->bytes, source->count, until)) return SERVE_ANSWER_LOST;
+    return serve_decoder_receive(out, out_status, decoder->socket, inputs, until);
 }
 
 /* A process that is forked while other threads work may inherit a lock that one of them held, and wait for ever. What a
@@ -309,7 +319,6 @@ static int exchange(answer *said, serve_decoder *decoder, const question *asked,
 int serve_decoder_ask(serve_sight *out, serve_decoder *decoder, serve_model *model, serve_work work, size_t side,
                       size_t output, const serve_source *source)
 {
-    answer said;
     const question asked = {
         .work = work, .side = side, .output = output, .bytes = source->count, .from_file = !source->bytes};
     memset(out, 0, sizeof *out);
@@ -317,16 +326,13 @@ int serve_decoder_ask(serve_sight *out, serve_decoder *decoder, serve_model *mod
     int is_new = !decoder->process, status = is_new ? start(decoder, model) : BROAD_OK;
     if (status) return status;
     double until = broad__seconds() + (is_new ? SECONDS_FIRST : SECONDS_MOST);
-    int lost = exchange(&said, decoder, &asked, source, until);
-    if (lost && is_new && is_late(until) && !last_moment) {
+    serve_answered how = exchange(out, &status, decoder, &asked, source, until);
+    if (how == SERVE_ANSWER_LOST && is_new && is_late(until) && !last_moment) {
         serve_decoder_close(decoder);
         status = start(decoder, model);
         if (status) return status;
         until = broad__seconds() + SECONDS_MOST;
-        lost = exchange(&said, decoder, &asked, source, until);
+        how = exchange(out, &status, decoder, &asked, source, until);
     }
-    if (lost) return fail_lost(decoder, until);
-    said.message[sizeof said.message - 1] = 0;
-    if (said.status) return cli_fail(said.status == BROAD_NO_MEMORY ? BROAD_BAD_DATA : said.status, "%s", said.message);
-    return take(out, decoder, &said, until) ? fail_lost(decoder, until) : BROAD_OK;
+    return how == SERVE_ANSWER_TAKEN ? status : fail_lost(decoder, how, until);
 }

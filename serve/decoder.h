@@ -42,6 +42,25 @@ typedef struct serve_source {
 /* BROAD_BAD_DATA: this photo cannot be used, with the reason; BROAD_NO_MEMORY: not now. `model` may be NULL. */
 int serve_decoder_ask(serve_sight *out, serve_decoder *decoder, serve_model *model, serve_work work, size_t side,
                       size_t output, const serve_source *source);
+/* What a decoder answers; as many inputs, and the bytes of a picture, come behind it. */
+typedef struct serve_said {
+    int status;
+    char message[256]; /* of a status that is not 0 */
+    broad_photo photo;
+    uint64_t print;
+    size_t inputs, jpeg_bytes;
+} serve_said;
+
+typedef enum serve_answered {
+    SERVE_ANSWER_TAKEN,
+    SERVE_ANSWER_LOST,    /* it ended before it was whole, or was late */
+    SERVE_ANSWER_NONSENSE /* no decoder of ours answers so: it has been taken over */
+} serve_answered;
+
+/* What comes from a decoder's socket, whatever process writes it there, until that moment of broad__seconds(). *out_status: 0, or why the
+ * photo is refused. inputs: as many as must come. */
+serve_answered serve_decoder_receive(serve_sight *out, int *out_status, int socket, size_t inputs, double until);
+
 void serve_decoders_hurry(void); /* from now on a decoder has a second left for its photo: BROAD_INTERRUPTED */
 void serve_sight_clear(serve_sight *sight);       /* accepts a zeroed one */
 void serve_decoder_close(serve_decoder *decoder); /* accepts a zeroed one */

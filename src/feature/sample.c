@@ -14,6 +14,9 @@ static const double EVEN_SHARE = 0.1; /* of the probability, so that no column i
 static const double SPARSE_FACTOR = 1.5;
 static const double SPARSE_ONE = 0.2, SPARSE_TWO = 0.6; /* nodes with one input; with one or two */
 static const double STEEPNESS_SPREAD = 0.6;             /* of its logarithm, to both sides */
+/* Of the squared size of what w.x is made of: a variance below it has lost its digits to the mean, and is summed up again
+ * without it. Of the size: rows that deviate by less do not differ; were that made larger, nodes would be rounding. */
+static const double CANCELLED = 1e-10, SAME = 1e-9;
 
 typedef struct sampling {
     const broad__sample_task *task;
@@ -23,8 +26,9 @@ typedef struct sampling {
     double turned;   /* by how much the root of the metric makes directions longer, on the whole */
     double *spread;  /* scaled rows that the spread of a direction is measured on: columns x spread_rows */
     size_t spread_rows;
-    double *scaled; /* rows x columns: all rows, where there are no more of them than nodes; else NULL */
-    double *row, *other, *direction; /* columns each */
+    double *largest; /* of each column, among them, without its sign */
+    double *scaled;  /* rows x columns: all rows, where there are no more of them than nodes; else NULL */
+    double *row, *other, *direction; /* columns each, as is `largest` */
 } sampling;
 
 static double relevance_of(const broad__sample_task *task, size_t column)
@@ -57,22 +61,28 @@ static size_t row_at(const broad__sample_task *task, double u)
 
 /* ---- directions ------------------------------------------------------------------------------------------------- */
 
-/* Standard deviation of w.x over some rows. All of them at once, so that each sum takes its columns in order without
+/* Standard deviation of w.x over some rows, 0 where it is lost in rounding. All of them at once, so that each sum takes its columns in order without
  * waiting for the one before; columns of no weight, which are most of them outside a rectangle, add nothing. */
 static double spread_of(const sampling *s)
 {
     size_t rows = s->spread_rows;
-    double values[SPREAD_ROWS] = {0}, sum = 0, squares = 0, count = (double)rows;
+    double values[SPREAD_ROWS] = {0}, sum = 0, squares = 0, count = (double)rows, size = 0;
     for (size_t j = 0; j < s->task->scaling.columns; j++) {
         const double *column = s->spread + j * rows, weight = s->direction[j];
         if (weight == 0) continue;
         for (size_t i = 0; i < rows; i++) values[i] += column[i] * weight;
+        size += fabs(weight) * s->largest[j];
     }
     for (size_t i = 0; i < rows; i++) {
         sum += values[i];
         squares += values[i] * values[i];
     }
-    double variance = squares / count - sum / count * (sum / count);
+    double mean = sum / count, variance = squares / count - mean * mean;
+    if (variance < CANCELLED * size * size) {
+        variance = 0;
+        for (size_t i = 0; i < rows; i++) variance += (values[i] - mean) * (values[i] - mean) / count;
+        if (variance < SAME * size * (SAME * size)) return 0;
+    }
     return variance > 0 ? sqrt(variance) : 0;
 }
 
@@ -189,7 +199,10 @@ static void take_spread_rows(sampling *s)
 {
     for (size_t i = 0; i < s->spread_rows; i++) {
         scaled_row(s->row, s->task, row_at(s->task, ((double)i + 0.5) / (double)s->spread_rows));
-        for (size_t j = 0; j < s->task->scaling.columns; j++) s->spread[j * s->spread_rows + i] = s->row[j];
+        for (size_t j = 0; j < s->task->scaling.columns; j++) {
+            s->spread[j * s->spread_rows + i] = s->row[j];
+            s->largest[j] = fmax(s->largest[j], fabs(s->row[j]));
+        }
     }
 }
 
@@ -242,7 +255,7 @@ int broad__sample_nodes(double *weight, double *bias, const broad__sample_task *
     s.spread_rows = !measured ? 0 : broad__min(choice(task), SPREAD_ROWS);
     int few = task->rows <= task->nodes;
     s.spread = broad__alloc_doubles(s.spread_rows, columns);
-    s.row = broad__alloc_doubles(3, columns);
+    s.row = broad__alloc_doubles(4, columns);
     if (few) s.scaled = broad__alloc_doubles(task->rows, columns);
     if (!s.spread || !s.row || (few && !s.scaled)) {
         broad__free(s.spread);
@@ -253,6 +266,7 @@ int broad__sample_nodes(double *weight, double *bias, const broad__sample_task *
     if (few) broad__scaling_apply(s.scaled, &task->scaling, task->x, task->rows, task->scaling.inputs);
     s.other = s.row + columns;
     s.direction = s.other + columns;
+    s.largest = s.direction + columns;
     for (size_t j = 0; j < columns; j++) {
         s.total += relevance_of(task, j) * relevance_of(task, j);
         s.relevant += relevance_of(task, j) > 0;

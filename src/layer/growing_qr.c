@@ -366,3 +366,62 @@ int broad__growing_qr_weights(double *out, const broad__growing_qr *qr, const do
         }
     return BROAD_OK;
 }
+
+/* ---- a block by itself ----------------------------------------------------------------------------------------- */
+
+/* As parts of the mean square of a column, and of a norm. */
+static const double LAMBDA_LEAST = 1e-9, ROUNDING_MOST = 1e-8;
+
+int broad__growing_qr_negligible(double lambda, double size, size_t columns)
+{
+    return lambda * (double)columns <= LAMBDA_LEAST * size;
+}
+
+double broad__growing_qr_rounding(double squares, double size, size_t columns)
+{
+    return DBL_EPSILON * sqrt(squares * size / (double)columns);
+}
+
+static double worst_left(const broad__residual *residual)
+{
+    size_t c = residual->outputs;
+    double worst = 0;
+    for (size_t q = 0; q < c; q++) {
+        double before = 0, after = 0;
+        for (size_t i = q; i < residual->rows * c; i += c) {
+            before += residual->e[i] * residual->e[i];
+            after += residual->next[i] * residual->next[i];
+        }
+        if (before > 0) worst = fmax(worst, after / before);
+    }
+    return worst;
+}
+
+/* Of the weights of what has been accepted. */
+static int weights_rounding(double *out, const broad__growing_qr *qr, const double *y)
+{
+    double *w = broad__alloc_doubles(qr->columns, qr->outputs), squares = 0;
+    if (!w) return BROAD_NO_MEMORY;
+    int status = broad__growing_qr_weights(w, qr, y);
+    for (size_t q = 0; status == BROAD_OK && q < qr->outputs; q++) {
+        double sum = 0;
+        for (size_t i = 0; i < qr->columns; i++) sum += fabs(w[i * qr->outputs + q]);
+        squares += sum * sum;
+    }
+    *out = broad__growing_qr_rounding(squares, qr->size, qr->columns);
+    broad__free(w);
+    return status;
+}
+
+int broad__growing_qr_alone(double *out, broad__residual *residual, double lambda)
+{
+    broad__growing_qr qr;
+    double rounding = 0;
+    int status = broad__growing_qr_open(&qr, residual->rows, residual->outputs, residual->e);
+    if (status == BROAD_OK) status = broad__growing_qr_try(&qr, residual, residual->e, lambda);
+    if (status == BROAD_OK) status = broad__growing_qr_accept(&qr);
+    if (status == BROAD_OK) status = weights_rounding(&rounding, &qr, residual->e);
+    if (status == BROAD_OK) *out = rounding <= ROUNDING_MOST * residual->norm ? worst_left(residual) : INFINITY;
+    broad__growing_qr_clear(&qr);
+    return status;
+}

@@ -50,6 +50,16 @@ int broad__growing_qr_open(broad__growing_qr *out, size_t rows, size_t outputs, 
 int broad__growing_qr_try(broad__growing_qr *qr, broad__residual *residual, const double *y, double lambda);
 int broad__growing_qr_accept(broad__growing_qr *qr); /* if that fails, the qr may have been cleared */
 
+/* Whether lambda is so small a part of the mean square of a column that columns which depend on each other have no single
+ * solution but by rounding. size: squares of all columns. */
+int broad__growing_qr_negligible(double lambda, double size, size_t columns);
+/* What rounding does to a residual: a last digit of each product of a weight with a column of mean square. squares: of the sums of
+ * the weights' sizes, over the outputs. */
+double broad__growing_qr_rounding(double squares, double size, size_t columns);
+/* Largest part of the square of one of E's columns that the candidate alone leaves, by orthogonal columns; infinite where its
+ * weights are so large that rounding decides. Uses residual->next. */
+int broad__growing_qr_alone(double *out, broad__residual *residual, double lambda);
+
 /* Scores of every row as if it, and all rows of its group, had been left out; without its root: rows x outputs.
  * residual: E is that of the qr. */
 int broad__growing_qr_leave_out(double *out, const broad__growing_qr *qr, const broad__residual *residual,

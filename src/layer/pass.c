@@ -29,8 +29,9 @@ static void add_inner(const broad__pass *pass, double *sum, const broad__row_blo
 {
     const broad__residual *residual = pass->residual;
     size_t probes = residual->probes.count;
+    if (!probes) return;
     const double *u = residual->probes.u + block->first * 2 * probes;
-    if (probes) residual->at->inner(sum, u, 2 * probes, u + probes, 2 * probes, block->n, probes);
+    residual->at->inner(sum, u, 2 * probes, u + probes, 2 * probes, block->n, probes);
 }
 
 /* E - K w for a block, and U likewise; adds its squared norm to sums[0], <U_0, U> to sums[1]. */
@@ -40,10 +41,12 @@ static void update_block(const broad__pass *pass, double *sums, const broad__row
     const broad__device *at = residual->at;
     const broad__deferred_update *update = &residual->update;
     size_t width = broad__kblock_width(&update->kblock);
-    const double *k = residual->candidate.k + block->first * width;
+    const double *k = NULL;
     broad__side sides[BROAD__SIDES];
     size_t count = sides_of(sides, pass, block, NULL);
-    if (!update->stored) {
+    if (update->stored) {
+        k = residual->candidate.k + block->first * width;
+    } else {
         double *own = pass->blocks + block->worker * pass->step * width;
         broad__residual_columns(own, width, residual, &update->kblock, 1, block);
         k = own;

@@ -367,6 +367,20 @@ static double score_ratio(const run *r, double norm)
            broad__score_now(task->residual, penalty);
 }
 
+/* What is left of the worst output, again by orthogonal columns where lambda is next to nothing: the sums do not tell that of
+ * nodes that depend on each other. */
+static int test_again(run *r, candidate c)
+{
+    const broad__search_task *task = r->task;
+    const broad__candidate *k = &task->residual->candidate;
+    double lambda = r->search->ridge.lambda, size = 0;
+    if (!task->qr || task->options->supervise != BROAD_SUPERVISE_OUTPUT) return BROAD_OK;
+    size_t side = k->dual ? task->residual->rows : k->width;
+    for (size_t i = 0; i < side; i++) size += k->matrix[i * side + i];
+    if (!broad__growing_qr_negligible(lambda, size, k->width)) return BROAD_OK;
+    return broad__growing_qr_alone(value_of(r, c), task->residual, lambda);
+}
+
 /* Keeps the draw if it also holds with the residual computed directly; otherwise it counts with what that gave, and a
  * relaxed bound may still take it. */
 static int keep(run *r, candidate c, broad__bound bound, size_t relaxed)
@@ -376,8 +390,8 @@ static int keep(run *r, candidate c, broad__bound bound, size_t relaxed)
     broad_supervise test = task->options->supervise;
     double norm = 0;
     int status = evaluate_again(r, c);
-    if (status < 0) return status;
-    if (!task->qr) status = broad__ridge_complete(&s->ridge, task->residual);
+    if (status == BROAD_OK) status = test_again(r, c);
+    if (status == BROAD_OK && !task->qr) status = broad__ridge_complete(&s->ridge, task->residual);
     if (status < 0) return status;
     status = certain(&r->out->deferred, r, bound);
     if (r->out->deferred) norm = s->ridge.estimate;

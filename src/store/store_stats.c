@@ -47,24 +47,30 @@ static int describe(char **out, const broad_stats *stats)
     return status;
 }
 
-int broad__stats_save(const broad_stats *stats, const char *path)
+int broad__stats_encode(void **out, size_t *out_bytes, const broad_stats *stats)
 {
     broad_stats copy = *stats;
     broad__tensor tensors[TENSORS];
     char *text = NULL;
+    list_tensors(tensors, &copy);
+    int status = describe(&text, stats);
+    if (status == BROAD_OK) status = broad__container_encode(out, out_bytes, kind, text, tensors, TENSORS);
+    broad__free(text);
+    return status;
+}
+
+int broad__stats_save(const broad_stats *stats, const char *path)
+{
     void *bytes = NULL;
     size_t count = 0;
     broad__replacement file;
-    list_tensors(tensors, &copy);
-    int status = describe(&text, stats);
-    if (status == BROAD_OK) status = broad__container_encode(&bytes, &count, kind, text, tensors, TENSORS);
+    int status = broad__stats_encode(&bytes, &count, stats);
     if (status == BROAD_OK) status = broad__replace_begin(&file, path);
     if (status == BROAD_OK) {
         status = broad__replace_write(&file, bytes, count);
         if (status == BROAD_OK) status = broad__replace_commit(&file);
         else broad__replace_abandon(&file);
     }
-    broad__free(text);
     broad__free(bytes);
     return status;
 }
@@ -80,7 +86,7 @@ static int read_description(broad_stats *out, const broad__container *container)
     return status;
 }
 
-static int decode(broad_stats *out, const void *bytes, size_t count, const broad_model *model)
+static int read_sums(broad_stats *out, const void *bytes, size_t count, const broad_model *model)
 {
     broad__container container;
     broad__tensor tensors[TENSORS];
@@ -94,20 +100,22 @@ static int decode(broad_stats *out, const void *bytes, size_t count, const broad
     return status;
 }
 
+int broad__stats_decode(broad_stats **out, const void *bytes, size_t count, const broad_model *model)
+{
+    broad_stats *stats = broad__alloc(sizeof *stats);
+    int status = stats ? read_sums(stats, bytes, count, model) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) *out = stats;
+    else broad__stats_free(stats);
+    return status;
+}
+
 int broad__stats_load(broad_stats **out, const char *path, const broad_model *model)
 {
     void *bytes = NULL;
     size_t count = 0;
-    broad_stats *stats = NULL;
     int status = broad__file_read(&bytes, &count, path, SIZE_MAX / 2);
     if (status < 0) return status;
-    stats = broad__alloc(sizeof *stats);
-    status = stats ? decode(stats, bytes, count, model) : BROAD_NO_MEMORY;
+    status = broad__stats_decode(out, bytes, count, model);
     broad__free(bytes);
-    if (status == BROAD_OK) {
-        *out = stats;
-        return BROAD_OK;
-    }
-    broad__stats_free(stats);
     return status == BROAD_BAD_MODEL ? broad__fail_in(status, path) : status;
 }

@@ -294,11 +294,50 @@ static void difference_nodes(void **state)
     }
 }
 
+/* ---- rows that hardly differ ------------------------------------------------------------------------------------ */
+
+/* Inputs at an offset, and as they are: the deviation of w.x is the one asked for as long as the rows can be told apart, found here
+ * with twice the digits; beyond that a direction keeps its length of at most 1. */
+static void deviations_beside_an_offset(void **state)
+{
+    (void)state;
+    enum { NODES = 40 };
+    static const double offsets[] = {1e3, 1e5, 1e7, 1e11, 1e15};
+    for (size_t o = 0; o < sizeof offsets / sizeof offsets[0]; o++) {
+        problem_random r = {31};
+        double *x = problem_normals(ROWS * INPUTS, &r), weight[INPUTS * NODES], bias[NODES];
+        for (size_t i = 0; i < ROWS * INPUTS; i++) x[i] += offsets[o];
+        fitted f;
+        fit(&f, BROAD_SCALE_NONE, x, ROWS, INPUTS);
+        broad__sample_task task = {.scaling = f.scaling, .x = f.x, .rows = ROWS, .range = RANGE, .nodes = NODES};
+        task.stream = (broad__stream){.seed = 5, .purpose = BROAD__FOR_FEATURES};
+        task.direction = BROAD__SPARSE;
+        assert_ok(broad__sample_nodes(weight, bias, &task));
+        for (size_t node = 0; node < NODES; node++) {
+            long double mean = 0, squares = 0, largest = 0;
+            for (size_t j = 0; j < INPUTS; j++) largest = fmaxl(largest, fabsl(weight[j * NODES + node]));
+            for (int pass = 0; pass < 2; pass++)
+                for (size_t i = 0; i < ROWS; i++) {
+                    long double value = 0;
+                    for (size_t j = 0; j < INPUTS; j++)
+                        value += (long double)f.x[i * INPUTS + j] * weight[j * NODES + node];
+                    if (pass) squares += (value - mean) * (value - mean) / ROWS;
+                    else mean += value / ROWS;
+                }
+            double u = broad__random_at(&task.stream, (uint64_t)node * 9 + 7), wanted = 1.5 * RANGE * steepness(u);
+            if (offsets[o] < 1e9) assert_true(fabs(sqrt((double)squares) / wanted - 1) < 1e-5);
+            else assert_true(largest <= 1);
+        }
+        fitted_free(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_turn_at_rows), cmocka_unit_test(nodes_follow_the_order), cmocka_unit_test(dense_nodes),
-        cmocka_unit_test(sparse_nodes),       cmocka_unit_test(difference_nodes),
+        cmocka_unit_test(nodes_turn_at_rows), cmocka_unit_test(nodes_follow_the_order),
+        cmocka_unit_test(dense_nodes),        cmocka_unit_test(sparse_nodes),
+        cmocka_unit_test(difference_nodes),   cmocka_unit_test(deviations_beside_an_offset),
     };
     return cmocka_run_group_tests_name("sample", tests, NULL, NULL);
 }

@@ -103,6 +103,7 @@ static int unpack(broad__prepared *out, const char *bytes)
     size_t rows = (size_t)h->rows, inputs = rows * (size_t)h->inputs;
     *out = (broad__prepared){.maps = (size_t)h->maps, .rows = rows, .facts = h->facts, .print = h->print};
     out->facts.file = out->facts.name = NULL;
+    out->facts.time[sizeof out->facts.time - 1] = 0;
     out->parts = broad__alloc_array(rows, sizeof *out->parts);
     out->inputs = broad__alloc_array(inputs, sizeof *out->inputs);
     if (!out->parts || !out->inputs) {
@@ -112,6 +113,12 @@ static int unpack(broad__prepared *out, const char *bytes)
     memcpy(out->parts, bytes + sizeof start, rows * sizeof *out->parts);
     memcpy(out->inputs, bytes + sizeof start + rows * sizeof *out->parts, inputs * sizeof *out->inputs);
     return BROAD_OK;
+}
+
+int broad__photo_entry_decode(broad__prepared *out, const void *bytes, size_t count, size_t side)
+{
+    *out = (broad__prepared){0};
+    return is_whole(bytes, count, side) ? unpack(out, bytes) : BROAD_OK;
 }
 
 /* Entries that are used stay; the time is set once a day and not with every use. */
@@ -130,16 +137,14 @@ int broad__photo_cache_load(broad__prepared *out, broad__photo_cache *cache, con
     char *path = entry_path(cache, key, 1);
     if (!path) return BROAD_NO_MEMORY;
     int status = broad__file_read(&bytes, &count, path, ENTRY_MOST);
-    if (status == BROAD_OK && is_whole(bytes, count, side)) {
-        status = unpack(out, bytes);
-        mark_used(path);
-    }
+    if (status == BROAD_OK) status = broad__photo_entry_decode(out, bytes, count, side);
+    if (out->maps) mark_used(path);
     broad__free(bytes);
     broad__free(path);
     return status == BROAD_NO_MEMORY ? status : BROAD_OK;
 }
 
-static char *pack(size_t *out_bytes, const broad__prepared *prepared, size_t side)
+void *broad__photo_entry_encode(size_t *out_bytes, const broad__prepared *prepared, size_t side)
 {
     broad__photo_spec spec = {.maps = prepared->maps, .side = side};
     size_t inputs = broad__photo_inputs(&spec);
@@ -165,7 +170,7 @@ void broad__photo_cache_store(broad__photo_cache *cache, const char key[BROAD__H
     size_t count = 0;
     broad__replacement file = {.fd = -1};
     char *shelf = entry_path(cache, key, 0), *path = entry_path(cache, key, 1);
-    char *bytes = pack(&count, prepared, side);
+    void *bytes = broad__photo_entry_encode(&count, prepared, side);
     if (!shelf || !path || !bytes || count > ENTRY_MOST) goto cleanup;
     if (mkdir(shelf, 0777) != 0 && errno != EEXIST) goto cleanup;
     if (broad__replace_begin(&file, path) < 0) goto cleanup;

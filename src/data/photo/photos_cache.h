@@ -18,4 +18,9 @@ int broad__photo_cache_load(broad__prepared *out, broad__photo_cache *cache, con
 void broad__photo_cache_store(broad__photo_cache *cache, const char key[BROAD__HASH_TEXT],
                               const broad__prepared *prepared, size_t side);
 
+/* The bytes of an entry: nothing (maps 0) where they are not whole. Of those written, a block for broad__free(); NULL: out of
+ * memory. */
+int broad__photo_entry_decode(broad__prepared *out, const void *bytes, size_t count, size_t side);
+void *broad__photo_entry_encode(size_t *out_bytes, const broad__prepared *prepared, size_t side);
+
 #endif

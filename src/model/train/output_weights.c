@@ -1,6 +1,5 @@
 #include "model/train/output_weights.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -192,9 +191,8 @@ static int keep_beside(broad_trainer *t)
     return BROAD_OK;
 }
 
-/* What rounding may do to a norm, as parts of itself and of the first norm; and the ridge parameter, as a part of the mean square of a
- * column, under which equations that have no single solution are told apart from others by rounding alone. */
-static const double NORM_ROUNDING = 1e-8, NORM_FLOOR = 1e-11, LAMBDA_LEAST = 1e-9;
+/* What rounding may do to a norm, as parts of itself and of the first norm. */
+static const double NORM_ROUNDING = 1e-8, NORM_FLOOR = 1e-11;
 
 static int fail_singular(double lambda, double found, double expected)
 {
@@ -217,8 +215,7 @@ static int fail_rounding(double lambda, double largest)
         lambda, largest);
 }
 
-/* Large weights that cancel: what they leave depends on the order in which products are added, by as much as a last digit of
- * each product of a weight with a column of mean square. */
+/* Large weights that cancel: what they leave depends on the order in which products are added. */
 static int check_size(const broad_trainer *t, double allowed)
 {
     const broad_model *model = t->model;
@@ -233,7 +230,7 @@ static int check_size(const broad_trainer *t, double allowed)
             }
         square += sum * sum;
     }
-    double rounding = DBL_EPSILON * sqrt(square * t->qr.size / (double)t->qr.columns);
+    double rounding = broad__growing_qr_rounding(square, t->qr.size, t->qr.columns);
     return rounding > allowed ? fail_rounding(t->qr.lambda, largest) : BROAD_OK;
 }
 
@@ -244,7 +241,7 @@ static int check_stepwise(broad_trainer *t)
     broad__residual *residual = &t->train.residual;
     double expected = model->layers[model->layer_count - 1].certificate.norm_after;
     double allowed = NORM_ROUNDING * expected + NORM_FLOOR * model->first_norm;
-    if (t->qr.lambda * (double)t->qr.columns > LAMBDA_LEAST * t->qr.size) return BROAD_OK;
+    if (!broad__growing_qr_negligible(t->qr.lambda, t->qr.size, t->qr.columns)) return BROAD_OK;
     int status = check_size(t, allowed);
     if (status == BROAD_OK) status = broad__rowset_restart(&t->train);
     for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++) status = broad__rowset_follow(&t->train, j);

@@ -373,12 +373,25 @@ static void certify_again(broad__layer *layer, const broad_model *model, size_t 
     broad__hash_text(c->weights, layer->output, layer->width * model->outputs * sizeof(double));
 }
 
+/* Sums that were not added up from rows, as those of a file may be, need not be those of any. */
+static int check_finite(const bench *b, size_t count, long double square, size_t layer)
+{
+    int finite = isfinite((double)square) && square >= 0;
+    for (size_t i = 0; i < count; i++) finite &= isfinite(b->w[i]) != 0;
+    if (finite) return BROAD_OK;
+    return broad__fail(BROAD_BAD_MODEL,
+                       "the sums give no finite weights for layer %zu, so that they cannot be those of the training "
+                       "rows; learn with the training rows themselves",
+                       layer + 1);
+}
+
 static int solve_all(const broad_stats *stats, broad_model *model)
 {
     bench b;
     int status = bench_open(&b, model);
     broad__estimate_clear(model);
     long double square = (long double)stats->square[0] + stats->square[1];
+    if (status == BROAD_OK) status = check_finite(&b, 0, square, 0);
     model->first_norm = (double)sqrtl(square);
     for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++) {
         broad__layer *layer = &model->layers[j];
@@ -387,6 +400,8 @@ static int solve_all(const broad_stats *stats, broad_model *model)
         status = solve_layer(&b, stats, &own, layer->certificate.lambda);
         if (status < 0) break;
         long double after = square_after(&b, stats, &own, square);
+        status = check_finite(&b, own.width * stats->outputs, after, j);
+        if (status < 0) break;
         if (after > square) { /* rounding left nothing of the solution */
             memset(b.w, 0, own.width * stats->outputs * sizeof(double));
             after = square;

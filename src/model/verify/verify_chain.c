@@ -9,6 +9,7 @@
 #include "base/watch.h"
 #include "compute/device.h"
 #include "compute/shards.h"
+#include "model/verify/verify_doubt.h"
 #include "model/verify/verify_nodes.h"
 #include "model/verify/verify_records.h"
 #include "model/verify/verify_score.h"
@@ -113,9 +114,9 @@ static double weights_square(const layer_pass *pass)
 
 /* Largest component of K'E_j - lambda W_j, relative to what it is made of. A solution in rounded numbers leaves eps
  * ||K||^2 ||W|| behind, which counts where lambda is small; with more columns than rows, W = K'a with a = E_j / lambda,
- * and the rounding of a counts too; and E_j itself has drifted. All three are allowed for. Sums in single precision
- * have its eps. */
-static double gradient_error(const layer_pass *pass, double norm_before, double norm_after)
+ * and the rounding of a counts too; and E_j itself has drifted. All three are allowed for, and with `doubt`
+ * (verify_doubt.h) that of the nodes. Sums in single precision have its eps. */
+static double gradient_error(const layer_pass *pass, double norm_before, double norm_after, const double *doubt)
 {
     const broad__layer *layer = pass->layer;
     size_t p = layer->width, c = pass->v->model->outputs;
@@ -132,9 +133,24 @@ static double gradient_error(const layer_pass *pass, double norm_before, double 
             double e = norm_before + pass->v->drift / BROAD__TOLERANCE;
             double scale = sqrt(columns[a]) * e + lambda * sqrt(w_square) + rounding;
             double off = fabs(gradient[a * c + j] - lambda * layer->output[a * c + j]);
+            if (doubt) scale += sqrt(doubt[a]) * norm_before / BROAD__TOLERANCE;
             if (scale > 0) worst = fmax(worst, off / scale);
         }
     return worst;
+}
+
+/* What the gradient is off by once rounding of the nodes counts, to the columns and by them to E. */
+static int doubted_gradient(broad__finding *f, const layer_pass *pass)
+{
+    const broad__layer *layer = pass->layer;
+    double *doubt = broad__alloc_doubles(layer->width, 1), moved = 0;
+    if (!doubt) return BROAD_NO_MEMORY;
+    broad__doubted rows = {pass->v, layer, layer->output, layer->certificate.first_row, layer->certificate.rows};
+    int status = broad__verify_doubt(doubt, &moved, &rows);
+    pass->v->drift += moved;
+    if (status == BROAD_OK) f->gradient = gradient_error(pass, f->before, f->after, doubt);
+    broad__free(doubt);
+    return status;
 }
 
 /* KK' + lambda I of a layer, for fewer rows than columns. */
@@ -281,8 +297,10 @@ static int check_layer(broad__verification *v, broad__verify_probes *probes, siz
     if (status == BROAD_OK) {
         broad__finding f = {.before = *norm, .after = sqrt(pass.areas[BROAD__BLOCK_ROWS * p])};
         v->drift += BROAD__ROUNDING * sqrt(columns_square(&pass) * weights_square(&pass));
-        f.gradient = gradient_error(&pass, f.before, f.after);
-        if (v->model->settings.supervise == BROAD_SUPERVISE_GCV) status = broad__verify_score(&f, probes, v, j);
+        f.gradient = gradient_error(&pass, f.before, f.after, NULL);
+        if (!(f.gradient <= BROAD__TOLERANCE)) status = doubted_gradient(&f, &pass);
+        if (status == BROAD_OK && v->model->settings.supervise == BROAD_SUPERVISE_GCV)
+            status = broad__verify_score(&f, probes, v, j);
         if (status == BROAD_OK) status = tested_again(&f, &pass, e_before);
         if (status == BROAD_OK) *out_holds = broad__verify_score_judge(v, j, &f) && broad__verify_judge(v, j, &f);
         *norm = f.after;

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "compute/device.h"
 #include "compute/shards.h"
+#include "model/verify/verify_doubt.h"
 #include "model/verify/verify_nodes.h"
 #include "model/verify/verify_records.h"
 
@@ -94,22 +95,24 @@ static int take_off(sizes *out, double *columns, const broad__solution *s, const
     return status;
 }
 
-/* What a component may be off by: its column's length times the first, and the second. As for a single layer in
- * verify_chain.c. */
+/* What a component may be off by: its column's length times `e`, what rounding of the nodes moves the column by times
+ * `nodes`, and the rest. As for a single layer in verify_chain.c. */
 typedef struct allowance {
-    double e, rest;
+    double e, nodes, rest;
+    const double *doubt; /* squares of what the columns may have moved by; NULL: that is not counted yet */
 } allowance;
 
 static allowance allow(const broad__solution *s, const broad__verification *v, sizes size, double before)
 {
     double rounding = size.k * sqrt(size.w);
     if (s->rows < size.columns) rounding += s->lambda > 0 ? size.k * sqrt(size.k) * s->after / s->lambda : INFINITY;
-    return (allowance){before + v->drift / BROAD__TOLERANCE,
-                       s->lambda * sqrt(size.w) + rounding * BROAD__ROUNDING / BROAD__TOLERANCE};
+    return (allowance){before + v->drift / BROAD__TOLERANCE, before / BROAD__TOLERANCE,
+                       s->lambda * sqrt(size.w) + rounding * BROAD__ROUNDING / BROAD__TOLERANCE, NULL};
 }
 
-static int layer_gradient(broad__solution *s, const broad__verification *v, size_t j, const double *columns,
-                          allowance granted)
+/* columns: squares of those of all layers; at: where this layer's begin. */
+static int layer_gradient(broad__solution *s, const broad__verification *v, size_t j, const double *columns, size_t at,
+                          const allowance *granted)
 {
     const broad__layer *layer = &v->model->layers[j];
     size_t p = layer->width, c = v->model->outputs;
@@ -118,11 +121,44 @@ static int layer_gradient(broad__solution *s, const broad__verification *v, size
     if (!gradient) return BROAD_NO_MEMORY;
     int status = equation_run(gradient, &pass, p * c);
     for (size_t i = 0; status == BROAD_OK && i < p * c; i++) {
-        double scale = sqrt(columns[i / c]) * granted.e + granted.rest;
+        double scale = sqrt(columns[at + i / c]) * granted->e + granted->rest;
+        if (granted->doubt) scale += sqrt(granted->doubt[at + i / c]) * granted->nodes;
         double off = fabs(gradient[i] - s->lambda * pass.w[i]) / scale;
         if (scale > 0 && !(off <= s->gradient)) s->gradient = off;
     }
     broad__free(gradient);
+    return status;
+}
+
+static int gradients(broad__solution *s, const broad__verification *v, const double *columns, const allowance *granted)
+{
+    int status = BROAD_OK;
+    s->gradient = 0;
+    for (size_t j = s->first, at = 0; status == BROAD_OK && j < s->last; j++) {
+        status = layer_gradient(s, v, j, columns, at, granted);
+        at += v->model->layers[j].width;
+    }
+    return status;
+}
+
+/* The same with what rounding of the nodes may have done, to the columns and by them to E. */
+static int doubted_gradients(broad__solution *s, broad__verification *v, const double *columns, sizes size,
+                             double before)
+{
+    double *doubt = broad__alloc_doubles(size.columns, 1), moved = 0;
+    if (!doubt) return BROAD_NO_MEMORY;
+    int status = BROAD_OK;
+    for (size_t j = s->first, at = 0; status == BROAD_OK && j < s->last; j++) {
+        const broad__layer *layer = &v->model->layers[j];
+        broad__doubted rows = {v, layer, weights_of(s, layer), s->from, s->rows};
+        status = broad__verify_doubt(doubt + at, &moved, &rows);
+        at += layer->width;
+    }
+    v->drift += moved;
+    allowance granted = allow(s, v, size, before);
+    granted.doubt = doubt;
+    if (status == BROAD_OK) status = gradients(s, v, columns, &granted);
+    broad__free(doubt);
     return status;
 }
 
@@ -142,10 +178,9 @@ int broad__verify_solution(broad__solution *s, broad__verification *v)
     s->gradient = 0;
     v->drift = fmax(v->drift, BROAD__ROUNDING * (sqrt(older.k * older.w) + sqrt(size.k * size.w)));
     allowance granted = allow(s, v, size, before);
-    for (size_t j = s->first, at = 0; status == BROAD_OK && j < s->last && size.w > 0; j++) {
-        status = layer_gradient(s, v, j, columns + at, granted);
-        at += model->layers[j].width;
-    }
+    if (status == BROAD_OK && size.w > 0) status = gradients(s, v, columns, &granted);
+    if (status == BROAD_OK && !(s->gradient <= BROAD__TOLERANCE))
+        status = doubted_gradients(s, v, columns, size, before);
     broad__free(columns);
     return status;
 }

@@ -11,7 +11,7 @@
 #include "compute/device.h"
 #include "model/verify/verify_scale.h"
 
-static double activation_plain(broad_activation activation, double x)
+double broad__verify_activation(broad_activation activation, double x)
 {
     switch (activation) {
     case BROAD_ACTIVATION_SIGMOID: return 1 / (1 + exp(-x));
@@ -34,7 +34,7 @@ static void nodes_plain(double *out, const broad__nodes *n, const double *x)
     for (size_t j = 0; j < n->nodes; j++) out[j] = n->bias[j];
     for (size_t i = 0; i < n->inputs; i++)
         for (size_t j = 0; j < n->nodes; j++) out[j] += x[i] * n->weight[i * n->nodes + j];
-    for (size_t j = 0; j < n->nodes; j++) out[j] = activation_plain(n->activation, out[j]);
+    for (size_t j = 0; j < n->nodes; j++) out[j] = broad__verify_activation(n->activation, out[j]);
 }
 
 void broad__verify_features(const broad__verification *v, double *z, double *x, size_t row)

@@ -4,6 +4,8 @@
 
 #include "model/verify/verification.h"
 
+/* What a node makes of its sum. */
+double broad__verify_activation(broad_activation activation, double x);
 /* A row of Z; x: its scaled inputs, scratch. */
 void broad__verify_features(const broad__verification *v, double *z, double *x, size_t row);
 /* A layer's row of K. */
