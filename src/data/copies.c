@@ -148,6 +148,9 @@ static void look_for(broad__copies *out, search *s, wanted *w)
     if (s->keys) s->keys[at] = w->key;
 }
 
+/* Chains must end, and be short. */
+static int is_crowded(const search *s) { return s->filled > s->size / 4 * 3; }
+
 static int is_other_part(const search *s, uint64_t hash) { return s->parts > 1 && (hash >> 20) % s->parts != s->part; }
 
 static void look_up(broad__copies *out, search *s, size_t row)
@@ -175,22 +178,26 @@ static void release(search *s, size_t row)
     s->released = row;
 }
 
-/* With the hash of the first inputs; 0: too many rows have the same. */
-static int look_up_all(broad__copies *out, search *s, size_t hashed)
+typedef enum looked { LOOKED_ALL, LOOKED_IN_VAIN, LOOKED_FULL } looked;
+
+/* With the hash of the first inputs, of which too many rows may have the same; or one part may have too many rows for the slots,
+ * since those with the same inputs are all in one. */
+static looked look_up_all(broad__copies *out, search *s, size_t hashed)
 {
     *out = (broad__copies){0};
     s->hashed = hashed;
     s->in_vain = 0;
     for (s->part = 0; s->part < s->parts; s->part++) {
         memset(s->slots, 0, s->size * sizeof *s->slots);
-        s->released = 0;
+        s->released = s->filled = 0;
         for (size_t i = 0; i < s->table->rows; i++) {
             look_up(out, s, i);
             release(s, i);
-            if (s->in_vain > s->table->rows && hashed < s->table->inputs) return 0;
+            if (s->in_vain > s->table->rows && hashed < s->table->inputs) return LOOKED_IN_VAIN;
+            if (is_crowded(s) && s->parts > 1) return LOOKED_FULL;
         }
     }
-    return 1;
+    return LOOKED_ALL;
 }
 
 /* ---- ranks -------------------------------------------------------------------------------------------------------------- */
@@ -204,8 +211,8 @@ static void look_up_told(broad__copies *out, search *s, size_t row, told_row tol
 {
     wanted w = {.row = row, .hash = told.hash, .key = {told.check, hash_target(s->table, row)}};
     s->first[row] = row;
-    /* Chains must end: many targets for one row of inputs all come to one rank. */
-    if (is_other_part(s, w.hash) || s->filled > s->size / 4 * 3) return;
+    /* Many targets for one row of inputs all come to one rank. */
+    if (is_other_part(s, w.hash) || is_crowded(s)) return;
     look_for(out, s, &w);
 }
 
@@ -272,7 +279,7 @@ static int find_by_ranks(int *out_done, broad__copies *out, search *s)
     memset(s->slots, 0, s->size * sizeof *s->slots);
     int status = look_up_ranks(out, s);
     if (status < 0) return status;
-    *out_done = !broad__comm_most(s->filled > s->size / 4 * 3);
+    *out_done = !broad__comm_most(is_crowded(s));
     size_t own = out->rows, counts[3] = {out->rows, out->groups, out->opposed};
     if (!*out_done) return BROAD_OK;
     status = broad__comm_add_counts(counts, 3);
@@ -415,6 +422,16 @@ static int judge(broad__copies *out, const broad_data *table)
     return status;
 }
 
+static int open_slots(search *s)
+{
+    int keyed = s->table->spill || broad__table_divided(s->table);
+    broad__free(s->slots);
+    broad__free(s->keys);
+    s->slots = broad__alloc_unset(s->size, sizeof *s->slots);
+    s->keys = keyed ? broad__alloc_unset(s->size, sizeof *s->keys) : NULL;
+    return s->slots && (s->keys || !keyed) ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
 /* *out_done: 0 if ranks cannot share it out. */
 static int find_copies(int *out_done, broad__copies *out, search *s)
 {
@@ -422,8 +439,15 @@ static int find_copies(int *out_done, broad__copies *out, search *s)
     *out_done = 1;
     if (broad__table_divided(table)) return find_by_ranks(out_done, out, s);
     size_t few = table->spill || table->inputs < FEW_INPUTS ? table->inputs : FEW_INPUTS;
-    if (!look_up_all(out, s, few)) look_up_all(out, s, table->inputs);
-    return BROAD_OK;
+    looked how = look_up_all(out, s, few);
+    if (how == LOOKED_IN_VAIN) how = look_up_all(out, s, table->inputs);
+    int status = BROAD_OK;
+    while (how == LOOKED_FULL && status == BROAD_OK) {
+        s->size *= 2;
+        status = open_slots(s);
+        if (status == BROAD_OK) how = look_up_all(out, s, table->inputs);
+    }
+    return status;
 }
 
 int broad__copies_group(broad__copies *out, broad_data *table)
@@ -431,12 +455,10 @@ int broad__copies_group(broad__copies *out, broad_data *table)
     search s = {.table = table};
     *out = (broad__copies){0};
     size_slots(&s);
-    int status = BROAD_NO_MEMORY, keyed = table->spill || broad__table_divided(table), done = 1;
+    int status = open_slots(&s), done = 1;
     s.first = broad__spill_alloc(table->spill, table->rows, sizeof *s.first);
-    s.slots = broad__alloc_unset(s.size, sizeof *s.slots);
-    if (keyed) s.keys = broad__alloc_unset(s.size, sizeof *s.keys);
-    if (!s.first || !s.slots || (keyed && !s.keys)) goto cleanup;
-    status = find_copies(&done, out, &s);
+    if (status == BROAD_OK && !s.first) status = BROAD_NO_MEMORY;
+    if (status == BROAD_OK) status = find_copies(&done, out, &s);
     if (status < 0 || !done) goto cleanup;
     status = out->rows || out->opposed ? judge(out, table) : BROAD_OK;
     if (status < 0 || !out->rows || out->by_chance) goto cleanup;

@@ -1,6 +1,7 @@
 /* Rows that are copies of one another, against a comparison of all pairs. */
 #include "data_helper.h"
 
+#include "folder.h"
 #include "problem.h"
 
 #include "base/memory.h"
@@ -58,8 +59,36 @@ static void as_all_pairs_say(void **state)
     }
 }
 
+/* In a table that lies in files, rows are looked for in parts, by their inputs: of these all are in one, whose slots are too few at
+ * first. Every row has a target of its own, but for the last ones. */
+static void many_targets_of_one_row_of_inputs(void **state)
+{
+    (void)state;
+    enum { MANY = 60000, AGAIN = 7, MEMORY = 1 << 20 };
+    char path[HELPER_PATH];
+    join_path(path, folder, "same.csv");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("a,b,y\n", file);
+    for (size_t i = 0; i < MANY; i++) fprintf(file, "1.5,-2,%zu.5\n", i < MANY - AGAIN ? i : i - MANY / 2);
+    fclose(file);
+    broad_read_options options;
+    broad_read_options_init(&options);
+    options.memory = MEMORY;
+    broad_data *table = NULL;
+    assert_ok(broad_data_read(&table, path, &options));
+    assert_non_null(table->spill);
+    broad__copies found;
+    if (!table->groups) assert_ok(broad__copies_group(&found, table));
+    if (!table->groups) assert_int_equal(found.rows, AGAIN);
+    for (size_t i = 0; table->groups && i < MANY; i++)
+        assert_int_equal(table->groups[i], i < MANY - AGAIN ? i : i - MANY / 2);
+    broad_data_free(table);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_all_pairs_say)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_all_pairs_say),
+                                       cmocka_unit_test(many_targets_of_one_row_of_inputs)};
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

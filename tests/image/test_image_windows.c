@@ -262,6 +262,16 @@ static void small_and_odd(void **state)
     }
 }
 
+/* The last window has every width that a vector may not divide: 24 to 31 pixels, and with less than half a window more, 40 to 47. */
+static void every_width_of_the_last_window(void **state)
+{
+    (void)state;
+    for (size_t more = 0; more < 8; more++) {
+        check_image(noise_image(32 + 24 + more, 17, (unsigned)more));
+        check_image(noise_image(40 + more, 19, (unsigned)(9 + more)));
+    }
+}
+
 /* Cells in which no window has its centre: as the whole. */
 static void empty_cells(void **state)
 {
@@ -410,9 +420,13 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_the_formula),   cmocka_unit_test(small_and_odd),
-        cmocka_unit_test(empty_cells),           cmocka_unit_test(kernels_agree),
-        cmocka_unit_test(weights_are_as_normal), cmocka_unit_test(threads_share_weights),
+        cmocka_unit_test(against_the_formula),
+        cmocka_unit_test(small_and_odd),
+        cmocka_unit_test(every_width_of_the_last_window),
+        cmocka_unit_test(empty_cells),
+        cmocka_unit_test(kernels_agree),
+        cmocka_unit_test(weights_are_as_normal),
+        cmocka_unit_test(threads_share_weights),
         cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

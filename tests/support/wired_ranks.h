@@ -4,22 +4,65 @@
 
 #include "helper.h"
 
+#include <poll.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 enum { RANKS_MOST = 40, RESULT = 160 };
 
+/* What processes know of each other, in memory that they share, so that ranks which wait for each other for ever end. */
+typedef struct traffic {
+    atomic_size_t waits[RANKS_MOST]; /* for a message of this rank, counted from 1; 0: it does not */
+    atomic_size_t sends[RANKS_MOST]; /* to this rank, counted from 1, which has no room; 0: it does not */
+    atomic_int ended[RANKS_MOST];
+    atomic_llong under_way[RANKS_MOST][RANKS_MOST]; /* [a][b]: bytes that a has sent and b has not received */
+} traffic;
+
 typedef struct wires {
     size_t rank, ranks, messages;
+    traffic *shared;                    /* NULL: the ranks are threads */
     int socket[RANKS_MOST][RANKS_MOST]; /* [a][b]: that of a, to b */
 } wires;
 
-static inline int move_all(int socket, void *bytes, size_t count, int out)
+static inline int is_stuck(const traffic *shared, size_t rank)
 {
-    char *at = bytes;
+    size_t from = shared->waits[rank], to = shared->sends[rank];
+    if (shared->ended[rank]) return 1;
+    return from ? shared->under_way[from - 1][rank] <= 0 : to && shared->waits[to - 1] != rank + 1;
+}
+
+/* All that have not ended wait for what no one has sent, or send what no one takes. */
+static inline int all_stuck(const wires *w)
+{
+    size_t stuck = 0;
+    while (stuck < w->ranks && is_stuck(w->shared, stuck)) stuck++;
+    return stuck == w->ranks;
+}
+
+/* Until its socket is ready for this; 0: it never will be. */
+static inline int wait_for(const wires *w, size_t other, short what)
+{
+    struct pollfd ready = {.fd = w->socket[w->rank][other], .events = what};
+    int stuck = 0, there = 0;
+    if (!w->shared) return 1;
+    atomic_size_t *mark = what == POLLIN ? &w->shared->waits[w->rank] : &w->shared->sends[w->rank];
+    *mark = other + 1;
+    while (!stuck && (there = poll(&ready, 1, 200)) <= 0) stuck = all_stuck(w);
+    if (!stuck) *mark = 0; /* the others see the same */
+    return there > 0;
+}
+
+static inline int wire_send(void *context, size_t to, const void *bytes, size_t count)
+{
+    wires *w = context;
+    const char *at = bytes;
+    w->messages++;
+    if (w->shared) w->shared->under_way[w->rank][to] += (long long)count;
     while (count) {
-        ssize_t moved = out ? send(socket, at, count, MSG_NOSIGNAL) : recv(socket, at, count, 0);
+        int now = w->shared ? MSG_DONTWAIT : 0;
+        ssize_t moved = wait_for(w, to, POLLOUT) ? send(w->socket[w->rank][to], at, count, MSG_NOSIGNAL | now) : 0;
         if (moved <= 0) return 1;
         at += moved;
         count -= (size_t)moved;
@@ -27,17 +70,18 @@ static inline int move_all(int socket, void *bytes, size_t count, int out)
     return 0;
 }
 
-static inline int wire_send(void *context, size_t to, const void *bytes, size_t count)
-{
-    wires *w = context;
-    w->messages++;
-    return move_all(w->socket[w->rank][to], (void *)bytes, count, 1);
-}
-
 static inline int wire_receive(void *context, size_t from, void *bytes, size_t count)
 {
     wires *w = context;
-    return move_all(w->socket[w->rank][from], bytes, count, 0);
+    int socket = w->socket[w->rank][from];
+    for (char *at = bytes; count;) {
+        ssize_t moved = wait_for(w, from, POLLIN) ? recv(socket, at, count, 0) : 0;
+        if (moved <= 0) return 1;
+        at += moved;
+        count -= (size_t)moved;
+        if (w->shared) w->shared->under_way[from][w->rank] -= moved;
+    }
+    return 0;
 }
 
 /* From one to all the others, one after the other. */
@@ -79,6 +123,7 @@ static inline void run_ranks(size_t ranks, int broadcasts, rank_job job, const v
     char(*results)[RESULT] = mmap(NULL, RANKS_MOST * RESULT, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t child[RANKS_MOST];
     open_wires(&w, ranks);
+    w.shared = mmap(NULL, sizeof *w.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (size_t r = 0; r < ranks; r++) {
         child[r] = fork();
         if (child[r]) continue;
@@ -91,9 +136,16 @@ static inline void run_ranks(size_t ranks, int broadcasts, rank_job job, const v
         leave_process(0);
     }
     close_wires(&w);
-    for (size_t r = 0; r < ranks; r++) {
+    int how[RANKS_MOST] = {0};
+    for (size_t i = 0; i < ranks; i++) {
         int ended = 0;
-        waitpid(child[r], &ended, 0);
+        pid_t process = waitpid(-1, &ended, 0);
+        for (size_t r = 0; r < ranks; r++)
+            if (child[r] == process) how[r] = ended, w.shared->ended[r] = 1;
+    }
+    munmap(w.shared, sizeof *w.shared);
+    for (size_t r = 0; r < ranks; r++) {
+        int ended = how[r];
         if (!WIFEXITED(ended) || WEXITSTATUS(ended)) fail_msg("rank %zu of %zu ended with %d", r, ranks, ended);
         if (strcmp(results[r], expected)) fail_msg("rank %zu of %zu: %s, not %s", r, ranks, results[r], expected);
     }
