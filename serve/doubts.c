@@ -77,7 +77,7 @@ static int enter(int64_t *out, serve_server *server, const serve_doubt *doubt, s
     serve_added added = {0};
     char name[SERVE_NAME_BYTES];
     const char *slash = strrchr(doubt->file, '/');
-    snprintf(name, sizeof name, "training/%s/%.300s", doubt->label, slash ? slash + 1 : doubt->file);
+    snprintf(name, sizeof name, "training/%.200s/%.300s", doubt->label, slash ? slash + 1 : doubt->file);
     int status = serve_photo_bring(&incoming, project, doubt->file, project->copy);
     if (!status && project->copy) syncfs(project->lock);
     if (!status) status = serve_database_begin(&project->database);

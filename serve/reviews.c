@@ -17,7 +17,7 @@ int serve_label_check(const char *label)
     if (!wrong) return BROAD_OK;
     return cli_fail(
         BROAD_USAGE,
-        "this cannot be the name of a class: give 1 to 79 letters, without slashes, and neither a dot nor a "
+        "this cannot be the name of a class: give 1 to 255 letters, without slashes, and neither a dot nor a "
         "blank in front");
 }
 

@@ -5,9 +5,10 @@
 #include "io/json.h"
 #include "serve/photos.h"
 
-enum { SERVE_LABEL_BYTES = 80, SERVE_WHO_BYTES = 80 };
+/* Names of folders are no longer. */
+enum { SERVE_LABEL_BYTES = 256, SERVE_WHO_BYTES = 80 };
 
-/* BROAD_USAGE unless it can be the name of a class, and of a folder: 1 to 79 bytes, no slash, no dot in front, no control
+/* BROAD_USAGE unless it can be the name of a class, and of a folder: 1 to 255 bytes, no slash, no dot in front, no control
  * characters. */
 int serve_label_check(const char *label);
 

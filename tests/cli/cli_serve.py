@@ -308,7 +308,7 @@ class Doors(unittest.TestCase):
         self.assertEqual(s.ask("GET", "/api/v1/status")[0], 200)
         for body in ('[]', '"x"', '{', '{"photos": 1}', '{"photos": [1]}', '{"photos": ["1"], "label": "x"}', '{"a":1,"a":2}',
                      '{"photos": [1], "label": "../x"}', '{"photos": [1], "label": "a\\u0000b"}', '[' * 5000,
-                     '{"photos": [99], "label": "x"}', '{"photos": [1], "label": "' + "x" * 200 + '"}'):
+                     '{"photos": [99], "label": "x"}', '{"photos": [1], "label": "' + "x" * 300 + '"}'):
             self.assertIn(s.ask("POST", "/api/v1/review", body)[0], (400, 404), body[:60])
 
     def test_too_large(self):
@@ -767,6 +767,25 @@ class ByHand(unittest.TestCase):
             names = {(os.path.basename(f), os.path.dirname(os.path.relpath(f, PHOTOS))) for f in ids}
             for photo in s.get("doubts")["doubts"]["photos"]:  # by the names that they came with
                 self.assertIn((photo["name"], photo["folder"]), names)
+        finally:
+            s.end()
+
+    def test_long_names_of_classes(self):
+        """Folders were named in full sentences."""
+        names = {"Clean": "clean, washed by the night shift " * 6 + "Clean", "Dusty": "dusty, to be washed at the next opportunity " * 5 + "Dusty"}
+        folder = os.path.join(WORK, "sentences")
+        for short, long in names.items():
+            shutil.copytree(os.path.join(PHOTOS, "old", short), os.path.join(folder, long))
+        s = Server("long", model=False)
+        try:
+            s.end()
+            subprocess.run([BROAD, "fit", folder, "--preset", "paper", "--features", "2x10", "--enhance", "10x2", "-q", "-o", s.folder + "/model.broad"], check=True)
+            s.start()
+            ids = list(s.add_all(photos()).values())
+            s.post("review", {"photos": ids, "agree": True})
+            self.assertEqual({s.get("photos/%d" % i)["human"] for i in ids} - set(names.values()), set())
+            s.post("review", {"photos": ids[:1], "label": names["Dusty"]})
+            self.assertEqual(s.get("photos/%d" % ids[0])["human"], names["Dusty"])
         finally:
             s.end()
 
