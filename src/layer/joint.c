@@ -224,12 +224,13 @@ int broad__joint_fit(broad__joint *j, const broad__joint_task *task)
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_JOINT);
     int status = bring_up_to_date(j, task);
     j->lambda = task->lambda;
-    j->scored = j->given_up = 0;
+    j->scored = j->given_up = j->left = 0;
     if (status == BROAD_OK && task->lambda_auto) status = broad__joint_choose(j, task);
     if (status == BROAD_OK && !task->lambda_auto && j->spectral) j->spectral = 0, j->factored = -1;
     if (status == BROAD_OK && !j->scored && !j->given_up) status = finish(j, task);
     broad__joint_spare_nothing(j);
     broad__joint_forget_searched(j);
+    j->left = !task->scores_alone && !j->given_up;
     status = broad__watch_check(status);
     if (status) broad__joint_clear(j);
     broad__profile_leave(before);

@@ -71,6 +71,7 @@ int broad__outputs_prepare(broad_trainer *t)
 {
     broad_model *model = t->model;
     broad__residual *residual = &t->train.residual;
+    t->joint.left = 0;
     if (broad__fitting_of(&model->settings) != BROAD__FIT_STEPWISE) return BROAD_OK;
     size_t columns = width_from(model, 0);
     if (t->qr.h && t->qr.rows == residual->rows && t->qr.columns == columns && t->qr.outputs == residual->outputs)
