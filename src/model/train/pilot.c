@@ -322,7 +322,9 @@ static int final_climb(final *f, int better[LANES])
         for (size_t l = 0; l < LANES; l++) {
             broad__configuration best = broad__configuration_from(&f->best[l]),
                                  steeper = broad__configuration_steeper(&best);
-            if (better[l] && best.square < final_reach(f, side_of(l), BEHIND)) final_enter(f, side_of(l), &steeper);
+            if (!better[l] || !(best.square < final_reach(f, side_of(l), BEHIND))) continue;
+            final_enter(f, side_of(l), &steeper);
+            if (l) f->trials.trainer->climbed |= 1u << (l - 1);
         }
         if (!f->count) break;
         status = final_run(f, better);
@@ -631,6 +633,8 @@ int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data
     int status = pilot_open(&p, data);
     if (status == BROAD_OK) status = configure_whole(&p);
     if (status == BROAD_OK) status = configure_halves(&p);
+    for (const path *on = p.paths; on < p.paths + PATHS; on++)
+        if (on->rounds > t->rounds + 1) t->rounds = on->rounds - 1;
     const broad__configurations *first = found_without(&p);
     memcpy(t->model->pilot, first->least, sizeof first->least);
     int chosen = status == BROAD_OK && p.paths[ALL].rounds;
