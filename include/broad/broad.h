@@ -1443,7 +1443,8 @@ BROAD_API int broad_model_can_correct(const broad_model *model);
 BROAD_API const broad_model *broad_trainer_model(const broad_trainer *trainer);
 BROAD_API int broad_trainer_seconds(broad_seconds *out, const broad_trainer *trainer);
 /* What broad_eval() of the training rows gives, up to rounding, from the residuals that training has left: nothing is
- * predicted. out->rows is 0 where there are none: with joint weights, and where the trainer has other rows than `data`. */
+ * predicted. out->rows is 0 where there are none: with weights that are all solved at once or with each layer, and where the
+ * trainer has other rows than `data`. */
 BROAD_API int broad_trainer_measure(broad_metrics *out, const broad_trainer *trainer, const broad_data *data);
 /* Closes the trainer and hands its model over to `out`, or frees it where `out` is NULL. */
 BROAD_API void broad_trainer_close(broad_model **out, broad_trainer *trainer);

@@ -259,12 +259,15 @@ static int evaluate(broad_metrics *out, const broad_model *model, const broad_da
     return status;
 }
 
-/* Whether E is what the network leaves of these rows: that of a chain is. */
+/* Whether what the network leaves of these rows is known: E of a chain is that, and of joint weights next of their fit. Ranks
+ * that have shared out the rows predict their own. */
 static int has_residuals(const broad_trainer *trainer, const broad_data *data)
 {
     const broad_model *model = trainer->model;
-    return broad__fitting_of(&model->settings) == BROAD__FIT_CHAIN && !model->joint.present && !trainer->stale &&
-           !trainer->train.residual.update.pending && model->outputs == data->outputs &&
+    const broad__residual *residual = &trainer->train.residual;
+    int joint = model->joint.present && trainer->joint.left && !residual->divided;
+    int chain = broad__fitting_of(&model->settings) == BROAD__FIT_CHAIN && !model->joint.present;
+    return (joint || chain) && !trainer->stale && !residual->update.pending && model->outputs == data->outputs &&
            broad__rowset_is(&trainer->train, data);
 }
 

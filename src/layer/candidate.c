@@ -316,6 +316,14 @@ const double *broad__candidate_k(const broad__residual *residual, size_t first, 
     return k;
 }
 
+double *broad__candidate_take_matrix(broad__candidate *candidate)
+{
+    double *matrix = candidate->matrix;
+    candidate->matrix = NULL;
+    candidate->matrix_capacity = 0;
+    return matrix;
+}
+
 void broad__candidate_clear(broad__residual *residual)
 {
     broad__candidate *candidate = &residual->candidate;

@@ -49,6 +49,8 @@ size_t broad__candidate_shared(size_t rows, size_t width);
 /* K of n rows from `first` on, at most BROAD__BLOCK_ROWS, width apart: stored, or recomputed in the worker's own block.
  * */
 const double *broad__candidate_k(const struct broad__residual *residual, size_t first, size_t n, size_t worker);
+/* Its matrix, which the caller owns from now on. */
+double *broad__candidate_take_matrix(broad__candidate *candidate);
 /* Releases its memory; how candidates are computed stays. */
 void broad__candidate_clear(struct broad__residual *residual);
 

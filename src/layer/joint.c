@@ -20,6 +20,7 @@ void broad__joint_clear(broad__joint *j)
     broad__free(j->cross);
     broad__free(j->a);
     broad__free(j->w);
+    broad__free(j->spare);
     broad__joint_forget_sample(j);
     broad__spd_clear(&j->spd);
     memset(j, 0, sizeof *j);
@@ -166,6 +167,7 @@ static int bring_up_to_date(broad__joint *j, const broad__joint_task *task)
     j->outputs = task->residual->outputs;
     if (rows != j->rows || columns != j->columns) {
         broad__joint_forget_sample(j);
+        broad__joint_spare_nothing(j);
         if (j->spectral || task->lambda_auto) j->factored = -1; /* a search will try others */
         j->spectral = 0;
     }
@@ -175,27 +177,37 @@ static int bring_up_to_date(broad__joint *j, const broad__joint_task *task)
     return status;
 }
 
-int broad__joint_adopt(broad__joint *j, const broad__residual *residual)
+int broad__joint_adopt(broad__joint *j, broad__residual *residual)
 {
     size_t p = residual->candidate.width;
     broad__joint_clear(j);
     if (residual->candidate.dual) return BROAD_OK;
-    double *cross = broad__alloc_doubles(p, residual->outputs);
-    if (!cross || grow_matrix(j, 0, p) < 0) {
+    double *cross = broad__alloc_doubles(p, residual->outputs), *diagonal = broad__alloc_doubles(p, 1);
+    if (!cross || !diagonal) {
         broad__free(cross);
+        broad__free(diagonal);
         return BROAD_NO_MEMORY;
     }
-    for (size_t i = 0; i < p; i++) {
-        j->diagonal[i] = residual->candidate.matrix[i * p + i];
-        for (size_t k = 0; k < i; k++) j->matrix[i * p + k] = residual->candidate.matrix[k * p + i];
-    }
     memcpy(cross, residual->candidate.cross, p * residual->outputs * sizeof(double));
+    j->matrix = broad__candidate_take_matrix(&residual->candidate);
+    for (size_t i = 0; i < p; i++) diagonal[i] = j->matrix[i * p + i];
+    j->diagonal = diagonal;
     j->cross = cross;
     j->rows = residual->rows;
     j->columns = p;
     j->kblocks = 1;
     j->outputs = residual->outputs;
     return BROAD_OK;
+}
+
+void broad__joint_adopt_factor(broad__joint *j, broad__spd *spd)
+{
+    broad__joint_spare_nothing(j);
+    if (j->dual || spd->spectral || !spd->factor || spd->n != j->columns) return;
+    j->spare = spd->factor;
+    j->spared = spd->lambda;
+    spd->factor = NULL;
+    spd->factor_capacity = 0;
 }
 
 /* W and, if wanted, the scores; for scores alone W need not be refined, unless Cholesky breaks down. */
@@ -212,10 +224,13 @@ int broad__joint_fit(broad__joint *j, const broad__joint_task *task)
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_JOINT);
     int status = bring_up_to_date(j, task);
     j->lambda = task->lambda;
-    j->scored = j->given_up = 0;
+    j->scored = j->given_up = j->left = 0;
     if (status == BROAD_OK && task->lambda_auto) status = broad__joint_choose(j, task);
     if (status == BROAD_OK && !task->lambda_auto && j->spectral) j->spectral = 0, j->factored = -1;
     if (status == BROAD_OK && !j->scored && !j->given_up) status = finish(j, task);
+    broad__joint_spare_nothing(j);
+    broad__joint_forget_searched(j);
+    j->left = !task->scores_alone && !j->given_up;
     status = broad__watch_check(status);
     if (status) broad__joint_clear(j);
     broad__profile_leave(before);

@@ -53,13 +53,16 @@ typedef struct broad__joint {
     double *cross;    /* A'Y, columns x outputs; not in the dual form */
     double *a;        /* A, rows x columns, in the dual form */
     double factored;  /* lambda that R is for; below 0: there is none */
-    broad__spd spd;   /* in place of R where Cholesky breaks down */
+    double *spare;  /* n x n: above its diagonal R of another lambda, from which R can be taken; NULL: there is none */
+    double spared;  /* that lambda */
+    broad__spd spd; /* in place of R where Cholesky breaks down */
     int spectral;
     size_t factors, updates; /* how often R was computed from M, and updated; for tests */
     size_t passes;           /* over the rows, to refine W with their residual */
 
     double *w; /* columns x outputs */
     double lambda, norm;
+    int left; /* next of the residual is what W leaves, unless something else has been tried since */
 
     /* Rows that leave-one-out is computed on: all, or some that their keys choose. */
     size_t sample_count, search_count; /* lambda is searched on the first of them */
@@ -68,7 +71,8 @@ typedef struct broad__joint {
     size_t *sets;                /* set_count + 1: where each begins in the sample */
     double *sample_a, *sample_y; /* A and Y of these rows; not A in the dual form, which has all of it */
     double loo;                  /* norm of their leave-one-out residuals */
-    int scored;                  /* loo and loo_scores are those of the search for lambda: there is no W */
+    double *searched_w; /* W that loo_scores of the rows that lambda was searched on are for; NULL: there is none */
+    int scored;         /* loo and loo_scores are those of the search for lambda: there is no W */
     int given_up;       /* it was hopeless: loo is of the rows that lambda is searched on, and scores there are none */
     double *loo_scores; /* sample_count x outputs, without the roots; if wanted */
 } broad__joint;
@@ -77,8 +81,12 @@ void broad__joint_clear(broad__joint *joint);        /* accepts a zeroed one */
 size_t broad__joint_size(const broad__joint *joint); /* n of M */
 
 /* Begins with the sums of the candidate that has just been accepted, whose columns are the first kblock: they need not
- * be added up again. Nothing happens where there are no suitable ones. E was Y when they were computed. */
-int broad__joint_adopt(broad__joint *joint, const broad__residual *residual);
+ * be added up again. Nothing happens where there are no suitable ones. E was Y when they were computed. The matrix of the
+ * candidate is taken. */
+int broad__joint_adopt(broad__joint *joint, broad__residual *residual);
+/* What that candidate was solved with, if M has not changed since: the search for lambda need not factor it again. Takes the
+ * factor. */
+void broad__joint_adopt_factor(broad__joint *joint, broad__spd *spd);
 
 /* Brings M, R and W up to date with the task and puts Y - A W into next; joint->norm is its norm. Only further rows
  * and kblocks may have come since the last call; otherwise clear it first. After a failure nothing is valid. */

@@ -44,8 +44,15 @@ double broad__joint_exponent(double exponent)
     return near != 0 ? near : EXPONENT_ZERO;
 }
 
+void broad__joint_forget_searched(broad__joint *j)
+{
+    broad__free(j->searched_w);
+    j->searched_w = NULL;
+}
+
 void broad__joint_forget_sample(broad__joint *j)
 {
+    broad__joint_forget_searched(j);
     broad__free(j->sample);
     broad__free(j->sample_a);
     broad__free(j->sample_y);
@@ -65,6 +72,12 @@ static int sample_z(double *z, const broad__joint *j, const broad__residual *res
         if (j->sample[i] >= first && j->sample[i] < end)
             memcpy(z + i * features, broad__z_supply_rows(&residual->z, j->sample[i], 1, 0), features * sizeof *z);
     return residual->divided ? broad__comm_collect(z, j->sample, count, features, residual->rows) : BROAD_OK;
+}
+
+static void copy_sample(broad__joint *j, const double *a, size_t stride)
+{
+    for (size_t i = 0; i < j->sample_count; i++)
+        memcpy(j->sample_a + i * j->columns, a + j->sample[i] * stride, j->columns * sizeof *a);
 }
 
 /* Z and roots of the sampled rows, as rows of their own. */
@@ -201,7 +214,9 @@ static int take_sample(broad__joint *j, const broad__joint_task *task)
         memcpy(j->sample_y + i * c, y, c * sizeof(double));
         broad__spill_done(task->residual->spill, y, c * sizeof(double)); /* each row brings the pages around it */
     }
-    return j->dual ? BROAD_OK : sample_nodes(j, task);
+    const double *stored = j->dual ? NULL : broad__joint_stored(task);
+    if (stored) copy_sample(j, stored, task->residual->z.features);
+    return j->dual || stored ? BROAD_OK : sample_nodes(j, task);
 }
 
 /* ---- leaving out ----------------------------------------------------------------------------------------------- */
@@ -212,7 +227,7 @@ typedef struct leaving {
     double *scratch; /* per worker: rows of A in the coordinates of R, then their fits */
     size_t scratch_each;
     double *rest;        /* 1 - h of each row; in a set, what remains of it after the rows before it */
-    size_t count;        /* of the sample, so many */
+    size_t from, count;  /* of the sample, without those before `from`, so many; whole sets */
     size_t *chunks;      /* with sets: first set of each job, and the end */
     size_t largest;      /* rows of a set at most */
     size_t chunk_rows;   /* rows of the sets of a chunk at most */
@@ -255,7 +270,7 @@ static void leave_block(void *context, size_t block, size_t worker)
 {
     const leaving *l = context;
     broad__joint *j = l->joint;
-    size_t first = block * BROAD__BLOCK_ROWS, p = j->columns, c = j->outputs;
+    size_t first = l->from + block * BROAD__BLOCK_ROWS, p = j->columns, c = j->outputs;
     size_t n = l->count - first < BROAD__BLOCK_ROWS ? l->count - first : BROAD__BLOCK_ROWS;
     double h[BROAD__BLOCK_ROWS], *white = l->scratch + worker * l->scratch_each, *fits = white + n * p;
     leverages(h, l, white, j->sample_a + first * p, n);
@@ -271,7 +286,7 @@ static void leave_block(void *context, size_t block, size_t worker)
     }
 }
 
-static int leave_primal_rows(broad__joint *j, const broad__residual *residual, double *rest, size_t count)
+static int leave_primal_rows(broad__joint *j, const broad__residual *residual, double *rest, size_t from, size_t count)
 {
     leaving l = {.joint = j,
                  .device = residual->device,
@@ -279,8 +294,9 @@ static int leave_primal_rows(broad__joint *j, const broad__residual *residual, d
                  .scratch_each = BROAD__BLOCK_ROWS * (j->columns + j->outputs)};
     l.scratch = broad__alloc_doubles(broad__pool_threads(residual->pool), l.scratch_each);
     if (!l.scratch) return BROAD_NO_MEMORY;
+    l.from = from;
     l.count = count;
-    broad__pool_run(residual->pool, (count + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, leave_block, &l);
+    broad__pool_run(residual->pool, (count - from + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, leave_block, &l);
     broad__free(l.scratch);
     return BROAD_OK;
 }
@@ -328,18 +344,19 @@ static size_t largest_set(const broad__joint *j)
     return largest;
 }
 
-/* Sets that have no more rows together than a block, or one that is larger, as far as the first `count` rows of the
- * sample go. Returns how many. */
-static size_t list_chunks(size_t *out, const broad__joint *j, size_t count)
+/* Sets that have no more rows together than a block, or one that is larger, of rows [from, count) of the sample. Returns how
+ * many. */
+static size_t list_chunks(size_t *out, const broad__joint *j, size_t from, size_t count)
 {
     size_t chunks = 0, set = 0;
+    while (set < j->set_count && j->sets[set] < from) set++;
     for (; set < j->set_count && j->sets[set] < count; set++)
         if (!chunks || j->sets[set + 1] - j->sets[out[chunks - 1]] > BROAD__BLOCK_ROWS) out[chunks++] = set;
     out[chunks] = set;
     return chunks;
 }
 
-static int leave_primal_sets(broad__joint *j, const broad__residual *residual, double *rest, size_t count)
+static int leave_primal_sets(broad__joint *j, const broad__residual *residual, double *rest, size_t from, size_t count)
 {
     leaving l = {.joint = j, .device = residual->device, .rest = rest, .largest = largest_set(j)};
     l.chunk_rows = l.largest > BROAD__BLOCK_ROWS ? l.largest : BROAD__BLOCK_ROWS;
@@ -347,7 +364,7 @@ static int leave_primal_sets(broad__joint *j, const broad__residual *residual, d
     l.scratch = broad__alloc_doubles(broad__pool_threads(residual->pool), l.scratch_each);
     l.chunks = broad__alloc_array(j->set_count + 1, sizeof *l.chunks);
     int status = l.scratch && l.chunks ? BROAD_OK : BROAD_NO_MEMORY;
-    if (status == BROAD_OK) broad__pool_run(residual->pool, list_chunks(l.chunks, j, count), leave_chunk, &l);
+    if (status == BROAD_OK) broad__pool_run(residual->pool, list_chunks(l.chunks, j, from, count), leave_chunk, &l);
     broad__free(l.scratch);
     broad__free(l.chunks);
     return status;
@@ -461,19 +478,21 @@ static int leave_dual(broad__joint *j, const broad__residual *residual, double *
     return status;
 }
 
-static int leave_primal(broad__joint *j, const broad__residual *residual, double *rest, size_t count)
+static int leave_primal(broad__joint *j, const broad__residual *residual, double *rest, size_t from, size_t count)
 {
-    return j->set_count ? leave_primal_sets(j, residual, rest, count) : leave_primal_rows(j, residual, rest, count);
+    return j->set_count ? leave_primal_sets(j, residual, rest, from, count)
+                        : leave_primal_rows(j, residual, rest, from, count);
 }
 
-/* The first `count` rows of the sample. *out_min: the smallest 1 - h. */
-static int leave_each(double *out_least, broad__joint *j, const broad__joint_task *task, size_t count)
+/* The first `count` rows of the sample, of which the first `from` have their scores. *out_least: the smallest 1 - h of the
+ * others. */
+static int leave_each(double *out_least, broad__joint *j, const broad__joint_task *task, size_t from, size_t count)
 {
     const broad__residual *residual = task->residual;
     double *rest = broad__alloc_doubles(count, 1), sum = 0;
     if (!rest) return BROAD_NO_MEMORY;
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_LOO);
-    int status = j->dual ? leave_dual(j, residual, rest) : leave_primal(j, residual, rest, count);
+    int status = j->dual ? leave_dual(j, residual, rest) : leave_primal(j, residual, rest, from, count);
     broad__profile_leave(before);
     status = broad__watch_check(status);
     *out_least = 1;
@@ -483,11 +502,18 @@ static int leave_each(double *out_least, broad__joint *j, const broad__joint_tas
             double miss = (j->sample_y[q] - j->loo_scores[q]) / extra;
             sum += miss * miss;
         }
-        *out_least = fmin(*out_least, rest[i] * extra * extra);
+        if (i >= from) *out_least = fmin(*out_least, rest[i] * extra * extra);
     }
     j->loo = sqrt(sum);
     broad__free(rest);
     return status;
+}
+
+/* Rows whose scores the search for lambda has left: with the same W they are what they would be now. */
+static size_t scored_rows(const broad__joint *j)
+{
+    int same = j->searched_w && memcmp(j->w, j->searched_w, j->columns * j->outputs * sizeof(double)) == 0;
+    return same ? j->search_count : 0;
 }
 
 int broad__joint_leave_out(broad__joint *j, const broad__joint_task *task)
@@ -495,7 +521,7 @@ int broad__joint_leave_out(broad__joint *j, const broad__joint_task *task)
     const double *root = task->residual->sqrt_weight;
     double least = 1;
     int status = take_sample(j, task);
-    if (status == BROAD_OK) status = leave_each(&least, j, task, j->sample_count);
+    if (status == BROAD_OK) status = leave_each(&least, j, task, scored_rows(j), j->sample_count);
     for (size_t i = 0; status == BROAD_OK && root && i < j->sample_count; i++) {
         for (size_t q = 0; q < j->outputs; q++) j->loo_scores[i * j->outputs + q] /= root[j->sample[i]];
         broad__spill_done(task->residual->spill, root + j->sample[i], sizeof *root);
@@ -512,6 +538,7 @@ typedef struct lambda_search {
     double start; /* exponent */
     double best, loo;
     double *scores; /* of the best; NULL: not kept */
+    double *w;      /* and W, unless nothing but the scores is wanted */
 } lambda_search;
 
 /* Leave-one-out norm of one lambda; INFINITY where Cholesky breaks down, as it does where lambda is lost in rounding.
@@ -520,18 +547,20 @@ static int try_exponent(double *out, lambda_search *s, double exponent)
 {
     broad__joint *j = s->joint;
     int broken = 0;
+    if (isfinite(s->loo)) broad__joint_spare(j, s->unit * pow(10, s->best));
     j->lambda = s->unit * pow(10, exponent);
     int status = broad__joint_weights_plain(&broken, j, s->task);
     *out = INFINITY;
     if (status || broken) return status;
     double least = 1;
-    if (status == BROAD_OK) status = leave_each(&least, j, s->task, j->search_count);
+    if (status == BROAD_OK) status = leave_each(&least, j, s->task, 0, j->search_count);
     if (status) return status;
     *out = isfinite(j->loo) && least > REST_MIN ? j->loo : INFINITY;
     if (*out < s->loo) {
         s->loo = *out;
         s->best = exponent;
         if (s->scores) memcpy(s->scores, j->loo_scores, j->search_count * j->outputs * sizeof(double));
+        if (s->w) memcpy(s->w, j->w, j->columns * j->outputs * sizeof(double));
     }
     return BROAD_OK;
 }
@@ -553,14 +582,14 @@ static int walk(lambda_search *s, double step, int patience, double least)
 }
 
 /* A large problem, near the exponent of a similar one: whether half a step below is better, and if so further down. More
- * rows and nodes warrant a smaller lambda, not a larger one, unless half a step below is much worse. The start comes last, so
- * that its factor is there when it is chosen, as it mostly is. */
+ * rows and nodes warrant a smaller lambda, not a larger one, unless half a step below is much worse. Where its factor cannot
+ * be kept, the start comes last: it is there then when it is chosen, as it mostly is. */
 static int search_below(lambda_search *s)
 {
     double value = 0, below = 0, middle = s->start;
-    int status = BROAD_OK;
-    if (middle - 0.5 >= EXPONENT_MIN) status = try_exponent(&below, s, middle - 0.5);
-    if (status == BROAD_OK) status = try_exponent(&value, s, middle);
+    int status = s->joint->spare ? try_exponent(&value, s, middle) : BROAD_OK;
+    if (status == BROAD_OK && middle - 0.5 >= EXPONENT_MIN) status = try_exponent(&below, s, middle - 0.5);
+    if (status == BROAD_OK && !s->joint->spare) status = try_exponent(&value, s, middle);
     if (status) return status;
     if (s->best == middle) return below > STEEP_LARGE * value ? walk(s, 0.5, 1, GAIN_LARGE) : BROAD_OK;
     s->start = middle - 0.5;
@@ -609,23 +638,33 @@ static int search_exponent(lambda_search *s, int near)
     return status == BROAD_OK && s->loo == INFINITY ? search_widely(s) : status;
 }
 
-/* Where nothing but scores is wanted, and the search computes them for all rows of the sample. */
+/* Whether they are all that is wanted, and the search computes them for all rows of the sample. */
+static int scores_suffice(const lambda_search *s)
+{
+    const broad__joint *j = s->joint;
+    return s->task->scores_alone && j->search_count == j->sample_count && !s->task->residual->sqrt_weight;
+}
+
 static int keep_scores(lambda_search *s)
 {
     const broad__joint *j = s->joint;
-    int wanted = s->task->scores_alone && j->search_count == j->sample_count && !s->task->residual->sqrt_weight;
-    if (!wanted) return BROAD_OK;
-    s->scores = broad__alloc_doubles(j->sample_count, j->outputs);
-    return s->scores ? BROAD_OK : BROAD_NO_MEMORY;
+    int suffice = scores_suffice(s);
+    if (!suffice && (j->dual || !s->task->loo)) return BROAD_OK;
+    s->scores = broad__alloc_doubles(j->search_count, j->outputs);
+    if (!suffice) s->w = broad__alloc_doubles(j->columns, j->outputs);
+    return s->scores && (suffice || s->w) ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
+/* The fit owns w from now on. */
 static void take_scores(lambda_search *s)
 {
     broad__joint *j = s->joint;
     if (!s->scores || !isfinite(s->loo) || j->given_up) return;
-    memcpy(j->loo_scores, s->scores, j->sample_count * j->outputs * sizeof(double));
+    memcpy(j->loo_scores, s->scores, j->search_count * j->outputs * sizeof(double));
     j->loo = s->loo;
-    j->scored = 1;
+    j->scored = !s->w;
+    j->searched_w = s->w;
+    s->w = NULL;
 }
 
 int broad__joint_choose(broad__joint *j, const broad__joint_task *task)
@@ -649,6 +688,7 @@ int broad__joint_choose(broad__joint *j, const broad__joint_task *task)
     if (status == BROAD_OK) status = search_exponent(&s, near);
     if (status == BROAD_OK) take_scores(&s);
     broad__free(s.scores);
+    broad__free(s.w);
     j->lambda = s.unit * pow(10, s.best);
     if (task->exponent) *task->exponent = broad__joint_exponent(s.best);
     return status;

@@ -66,12 +66,36 @@ int broad__joint_border(int *out_broken, broad__joint *j, const broad__joint_tas
     return status;
 }
 
+/* What is above the diagonal, and the diagonal. */
+static void copy_upper(double *to, const double *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) memcpy(to + i * n + i, from + i * n + i, (n - i) * sizeof(double));
+}
+
+void broad__joint_spare(broad__joint *j, double lambda)
+{
+    if (!j->spare || j->spectral || j->factored != lambda || j->spared == lambda) return;
+    copy_upper(j->spare, j->matrix, broad__joint_size(j));
+    j->spared = lambda;
+}
+
+void broad__joint_spare_nothing(broad__joint *j)
+{
+    broad__free(j->spare);
+    j->spare = NULL;
+}
+
 int broad__joint_factor(int *out_broken, broad__joint *j, const broad__joint_task *task, double lambda, int spectral)
 {
     *out_broken = 0;
     if (j->factored == lambda && j->spectral == spectral) return BROAD_OK;
     j->factored = -1;
     j->spectral = spectral;
+    if (!spectral && j->spare && j->spared == lambda) {
+        copy_upper(j->matrix, j->spare, broad__joint_size(j));
+        j->factored = lambda;
+        return BROAD_OK;
+    }
     j->factors++;
     if (spectral) {
         broad__joint_mirror(j, task->residual->pool, 0, 0);

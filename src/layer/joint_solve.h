@@ -13,6 +13,9 @@ int broad__joint_border(int *out_broken, broad__joint *joint, const broad__joint
 /* R for this lambda, unless R is already for it. spectral: the eigendecomposition instead, which leaves no R. */
 int broad__joint_factor(int *out_broken, broad__joint *joint, const broad__joint_task *task, double lambda,
                         int spectral);
+/* The spare R is that of this lambda from now on, if R is; where there is room for one. */
+void broad__joint_spare(broad__joint *joint, double lambda);
+void broad__joint_spare_nothing(broad__joint *joint);
 int broad__joint_solve(double *b, broad__joint *joint, const broad__residual *residual); /* b: n x outputs */
 /* W after broad__joint_choose(), as that solves for it; none in the dual form, where scores need none. No residual. */
 int broad__joint_weights_plain(int *out_broken, broad__joint *joint, const broad__joint_task *task);

@@ -45,6 +45,18 @@ void broad__joint_fill(broad__joint_filling filling)
     broad__pool_run(filling.residual->pool, (rows + FILL_ROWS - 1) / FILL_ROWS, fill_block, &filling);
 }
 
+const double *broad__joint_stored(const broad__joint_task *task)
+{
+    const broad__residual *residual = task->residual;
+    size_t next = task->count ? task->kblocks[0].first : 0;
+    if (!task->count || !residual->z.stored || residual->divided || residual->sqrt_weight || residual->spill)
+        return NULL;
+    if (residual->at->memory) return NULL;
+    for (size_t i = 0; i < task->count; next += task->kblocks[i++].prefix)
+        if (task->kblocks[i].nodes.nodes || task->kblocks[i].first != next) return NULL;
+    return residual->z.stored + task->kblocks[0].first;
+}
+
 /* ---- tiles of M ------------------------------------------------------------------------------------------------ */
 
 typedef enum tile_kind { BELOW, SQUARE, TARGETS } tile_kind;
@@ -66,7 +78,7 @@ typedef struct addition {
     size_t tile_count;
     size_t side;     /* of the squares, at most */
     double *squares; /* side x side per worker */
-    double *panel;   /* panel_rows x columns; not in the dual form */
+    double *panel;   /* panel_rows x columns; not in the dual form, nor where A is stored */
     size_t panel_rows;
     /* Where M is added up in a place of its own: rows [first, end) of it, strip of `side` rows by strip, each as wide as its
      * last row is up to the diagonal; then what belongs to them of A'Y. NULL: in M itself. */
@@ -192,8 +204,9 @@ static int addition_open(addition *out, broad__joint *j, const broad__joint_task
     out->tiles = broad__alloc_array(across * across, sizeof *out->tiles);
     out->squares = broad__alloc_doubles(broad__pool_threads(residual->pool), side * side);
     out->panel_rows = broad__min(panel_rows(j->columns), rows);
-    out->panel = j->dual ? NULL : broad__alloc_doubles(out->panel_rows, j->columns);
-    if (!out->tiles || !out->squares || (!j->dual && !out->panel)) {
+    int filled = !j->dual && !broad__joint_stored(task);
+    out->panel = filled ? broad__alloc_doubles(out->panel_rows, j->columns) : NULL;
+    if (!out->tiles || !out->squares || (filled && !out->panel)) {
         addition_close(out);
         return BROAD_NO_MEMORY;
     }
@@ -216,11 +229,13 @@ static void add_panels(addition *add, size_t first, size_t end)
     const broad__joint_task *task = add->task;
     const broad__residual *residual = task->residual;
     size_t rows = add->panel_rows, columns = add->joint->columns, kblocks = kblocks_within(task, add->end);
+    const double *stored = broad__joint_stored(task);
     for (size_t i = first; i < end && !broad__watch_stopped(); i += rows) {
         size_t stop = broad__min(i + rows, end);
-        broad__joint_fill((broad__joint_filling){residual, task->kblocks, kblocks, i, stop, add->panel, columns});
-        add->k = add->panel;
-        add->stride = columns;
+        add->k = stored ? stored + i * residual->z.features : add->panel;
+        add->stride = stored ? residual->z.features : columns;
+        if (!stored)
+            broad__joint_fill((broad__joint_filling){residual, task->kblocks, kblocks, i, stop, add->panel, columns});
         add->count = stop - i;
         add->y = task->y + i * add->joint->outputs;
         broad__pool_run(residual->pool, add->tile_count, add_tile, add);
@@ -399,7 +414,8 @@ double broad__joint_numbers(const broad__joint_extent *e)
 {
     size_t n = broad__min(e->rows, e->columns), some = broad__min(e->rows, BROAD__LOO_ROWS);
     double p = (double)e->columns, c = (double)e->outputs, square = (double)n * (double)n, sums = sums_numbers(e, n);
-    double kept = square + 4 * p * c + (double)n, factor = (double)broad__cholesky_scratch(n, e->threads);
+    double kept = (e->spare ? 2 : 1) * square + 4 * p * c + (double)n,
+           factor = (double)broad__cholesky_scratch(n, e->threads);
     double spectral = e->spectral ? 3 * square : 0;
     if (n < e->columns) {
         double left_out = e->loo ? square : 0; /* with groups */

@@ -15,6 +15,8 @@ typedef struct broad__joint_filling {
 } broad__joint_filling;
 
 void broad__joint_fill(broad__joint_filling filling);
+/* The first row of A where A is what is stored as Z, the others z.features numbers apart; NULL: it must be filled in. */
+const double *broad__joint_stored(const broad__joint_task *task);
 /* M += A'A and A'Y over these rows, in the columns from `from` on of them. */
 int broad__joint_add(broad__joint *joint, const broad__joint_task *task, size_t first, size_t end, size_t from);
 /* M += AA' over the columns of A from `column` on; in the rows of M from `from` on. */
@@ -28,6 +30,7 @@ typedef struct broad__joint_extent {
     size_t rows, columns, outputs, features, threads;
     int loo;      /* leave-one-out, for its own sake or for lambda */
     int spectral; /* lambda may be lost in rounding beside M */
+    int spare;    /* the factor of another lambda is kept */
 } broad__joint_extent;
 double broad__joint_numbers(const broad__joint_extent *extent);
 /* Sums over many rows that columns from `from` on take, one after the other, and the numbers of all of them; for plans. */

@@ -139,21 +139,87 @@ static void any_order_equals_the_batch(void **state)
     assert_true(duals > 100 && updates > 300);
 }
 
+/* ---- what is used again ----------------------------------------------------------------------------------------- */
+
+static void put_groups(broad_data *data, size_t count)
+{
+    char(*names)[24] = malloc(count * sizeof *names);
+    const char **groups = malloc(data->rows * sizeof *groups);
+    for (size_t i = 0; i < count; i++) snprintf(names[i], sizeof *names, "%zu", i);
+    for (size_t i = 0; i < data->rows; i++) groups[i] = names[i % count];
+    assert_ok(broad__table_set_groups(data, groups, "group"));
+    free(groups), free(names);
+}
+
+/* One layer of 60 nodes with joint weights, whose chain was solved with a lambda that the search begins with. */
+static broad_trainer *found_lambda(const broad_data *data, size_t memory, double lambda)
+{
+    broad_options o;
+    broad_options_init(&o);
+    assert_ok(broad_options_set(&o, "preset", "paper"));
+    assert_ok(broad_options_set(&o, "kind", "bscrls"));
+    assert_ok(broad_options_set(&o, "weights", "joint"));
+    assert_ok(broad_options_set(&o, "scale", "standard"));
+    assert_ok(broad_options_set(&o, "loo", "yes"));
+    o.lambda_auto = lambda == 0;
+    if (lambda > 0) o.lambda = lambda;
+    o.features_auto = 0, o.feature_groups = 2, o.feature_nodes = 20, o.enhance_nodes = 20, o.enhance_layers = 1;
+    o.seed = 5;
+    o.memory = memory;
+    broad_trainer *t = NULL;
+    assert_ok(broad__trainer_open(&t, data, &o));
+    t->model->exponent = -3;
+    assert_ok(broad__trainer_enhance(t, o.enhance_nodes, 1));
+    return t;
+}
+
+/* Where there is room for it, the factor of the chain is used again; where there is none, the same comes of it. */
+static void the_factor_of_the_chain_serves_the_search(void **state)
+{
+    (void)state;
+    problem_random r = {17};
+    broad_data *data = rows_of(&r, 1500, 3, 0, 0);
+    broad_trainer *kept = found_lambda(data, 0, 0), *anew = found_lambda(data, (size_t)1 << 30, 0);
+    size_t count = kept->joint.columns * kept->joint.outputs;
+    assert_true(kept->joint.columns == anew->joint.columns && kept->joint.lambda > 0);
+    assert_memory_equal(&kept->joint.lambda, &anew->joint.lambda, sizeof(double));
+    assert_true(distance(kept->joint.w, anew->joint.w, count) < 1e-12);
+    assert_true(kept->joint.factors < anew->joint.factors);
+    assert_true(error_of(kept) < 1e-8);
+    broad__trainer_close(NULL, kept), broad__trainer_close(NULL, anew);
+    broad_data_free(data);
+}
+
+/* Scores that the search for lambda leaves, beside those of the rows that it left out, are those of a fit with the lambda that
+ * it found. groups: of rows that are left out together; 0: each by itself. */
+static void check_scores(size_t groups)
+{
+    problem_random r = {23};
+    broad_data *data = rows_of(&r, 1500, 3, 0, 0);
+    if (groups) put_groups(data, groups);
+    broad_trainer *searched = found_lambda(data, 0, 0), *given = found_lambda(data, 0, searched->joint.lambda);
+    const broad__joint *a = &searched->joint, *b = &given->joint;
+    assert_true(a->sample_count == b->sample_count && a->search_count < a->sample_count);
+    assert_memory_equal(a->sample, b->sample, a->sample_count * sizeof *a->sample);
+    assert_true(fabs(a->loo - b->loo) < 1e-10 * b->loo);
+    assert_true(distance(a->loo_scores, b->loo_scores, a->sample_count * a->outputs) < 1e-10);
+    broad__trainer_close(NULL, searched), broad__trainer_close(NULL, given);
+    broad_data_free(data);
+}
+
+static void scores_of_the_search_are_those_of_the_fit(void **state)
+{
+    (void)state;
+    check_scores(0);
+    check_scores(700);
+}
+
 /* ---- failures -------------------------------------------------------------------------------------------------- */
 
 static int increment(broad_trainer *t, int what, const broad_data *more)
 {
     if (what == 0) return broad__trainer_enhance(t, 5, 2);
     return what == 1 ? broad__trainer_features(t, 1, 2, 3) : broad__trainer_learn(t, more, NULL, 4, 1, 0);
-}
-
-static void put_groups(broad_data *data, size_t count)
-{
-    static const char *const names[] = {"a", "b", "c", "d", "e"};
-    const char **groups = malloc(data->rows * sizeof *groups);
-    for (size_t i = 0; i < data->rows; i++) groups[i] = names[i % count];
-    assert_ok(broad__table_set_groups(data, groups, "group"));
-    free(groups);
 }
 
 /* Whatever allocation of an increment fails, what is left can be saved, loaded and used. */
@@ -211,6 +277,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_order_equals_the_batch),
+        cmocka_unit_test(the_factor_of_the_chain_serves_the_search),
+        cmocka_unit_test(scores_of_the_search_are_those_of_the_fit),
         cmocka_unit_test(every_allocation_of_an_increment_failed_in_turn),
     };
     return cmocka_run_group_tests_name("joint", tests, NULL, NULL);

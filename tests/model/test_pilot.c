@@ -3,6 +3,7 @@
 
 #include "feature/metric.h"
 #include "model/relevance.h"
+#include "model/train/configure.h"
 #include "model/train/output_weights.h"
 #include "model/train/train.h"
 #include "model/train/train_open.h"
@@ -89,6 +90,73 @@ static void useless_inputs_cost_little(void **state)
     }
     print_message("RMSE %.4f with 32 inputs, %.4f with the 4: %.3f times\n", rmse[0], rmse[1], rmse[0] / rmse[1]);
     assert_true(rmse[0] <= 1.15 * rmse[1]);
+}
+
+/* ---- how long it is looked for ----------------------------------------------------------------------------------- */
+
+/* An open trainer, whose pilot has run. */
+static broad_trainer *piloted(const broad_data *data, const broad_options *o)
+{
+    broad_trainer *trainer = NULL;
+    assert_ok(broad__trainer_open(&trainer, data, o));
+    return trainer;
+}
+
+/* Among many useless inputs each metric is far better than the one before it: rounds go on beyond those of the effort, though
+ * not for ever. Where inputs are alike, no more than these. */
+static void large_gains_buy_rounds(void **state)
+{
+    (void)state;
+    if (HELPER_SANITIZED) skip(); /* the cases below run the same code */
+    broad_options o = OPTIONS("range", "auto", "features", "8x100", "enhance", "50x1", "effort", "fast");
+    broad_data *hidden = planted_data(38, 1000, INPUTS, 0.05), *open = planted_data(38, 1000, USEFUL, 0.05);
+    size_t allowed = broad__effort_sizes_of(&o, 1000).rounds;
+    broad_trainer *many = piloted(hidden, &o), *few = piloted(open, &o);
+    print_message("%zu rounds allowed, %zu among %d inputs, %zu among %d\n", allowed, many->rounds, INPUTS, few->rounds,
+                  USEFUL);
+    assert_true(many->rounds > allowed && many->rounds <= BROAD__ROUNDS_MOST);
+    assert_true(few->rounds >= 1 && few->rounds <= allowed);
+    broad__trainer_close(NULL, many), broad__trainer_close(NULL, few);
+    broad_data_free(hidden), broad_data_free(open);
+}
+
+/* Targets that are the same near each of some points: no direction is better than another, and no style far behind. */
+static broad_data *regions_data(uint64_t seed, size_t rows)
+{
+    enum { POINTS = 30, AXES = 5 };
+    problem_random r = {seed};
+    double *at = problem_normals(POINTS * AXES, &r), *value = problem_normals(POINTS, &r);
+    double *x = problem_normals(rows * AXES, &r), *y = problem_normals(rows, &r);
+    for (size_t i = 0; i < rows; i++) {
+        size_t nearest = 0;
+        double least = INFINITY;
+        for (size_t p = 0; p < POINTS; p++) {
+            double square = 0;
+            for (size_t j = 0; j < AXES; j++) square += pow(x[i * AXES + j] - at[p * AXES + j], 2);
+            if (square < least) least = square, nearest = p;
+        }
+        y[i] = value[nearest] + 0.2 * y[i];
+    }
+    broad_data *data = data_of_values(x, y, rows, AXES);
+    free(at), free(value), free(x), free(y);
+    return data;
+}
+
+/* The style that leads with the ranges of small trials need not lead with those that more nodes want: all that are not far
+ * behind are tried with larger ones. */
+static void styles_climb_by_themselves(void **state)
+{
+    (void)state;
+    if (HELPER_SANITIZED) skip(); /* the cases below run the same code */
+    broad_options o = OPTIONS("range", "auto", "features", "8x100", "enhance", "50x1", "effort", "fast");
+    broad_data *data = regions_data(2, 1200);
+    broad_trainer *trainer = piloted(data, &o);
+    size_t styles = 0;
+    for (unsigned s = 0; s < BROAD__STYLE_COUNT; s++) styles += trainer->climbed >> s & 1;
+    print_message("%zu styles have climbed\n", styles);
+    assert_true(styles >= 2);
+    broad__trainer_close(NULL, trainer);
+    broad_data_free(data);
 }
 
 /* ---- what the estimate promises ---------------------------------------------------------------------------------- */
@@ -455,6 +523,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_estimate_is_widened),
         cmocka_unit_test(useless_inputs_cost_little),
+        cmocka_unit_test(large_gains_buy_rounds),
+        cmocka_unit_test(styles_climb_by_themselves),
         cmocka_unit_test(seen_rows_promise_no_more),
         cmocka_unit_test(few_inputs_are_taken_as_they_are),
         cmocka_unit_test(noise_has_no_metric),

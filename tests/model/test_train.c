@@ -737,9 +737,14 @@ static void measures_without_prediction(void **state)
         if (classes) o.class_weight = "balanced";
         o.scale_target = BROAD_SCALE_STANDARD;
         check_measures(data, &o, 1);
-        o.class_weight = NULL;
         o.weights = BROAD_WEIGHTS_JOINT;
         o.lambda = 1e-3;
+        check_measures(data, &o, 1);
+        o.class_weight = NULL;
+        check_measures(data, &o, 1);
+        o.lambda_auto = 1;
+        check_measures(data, &o, 1);
+        o.lambda_auto = 0, o.kind = BROAD_KIND_RVFL, o.supervise = BROAD_SUPERVISE_NONE;
         check_measures(data, &o, 0);
         broad_data_free(data);
     }

@@ -7,7 +7,6 @@
 #include "base/status.h"
 #include "base/watch.h"
 #include "feature/marginal.h"
-#include "layer/joint_loo.h"
 #include "model/train/gradients.h"
 
 enum {
@@ -35,8 +34,6 @@ static const style_ranges first_round[] = {
 /* Of the diagonal that is left where inputs are dropped; the first: none are. */
 static const double shares[BROAD__SHARES] = {1, 0.95, 0.85, 0.7};
 static const double ALIKE = 1.5;
-/* What twice the range mostly adds to the exponent of lambda. */
-static const double STEEPER = 0.5;
 static const double CAUTION = 20; /* rows per column at which a diagonal alone is trusted by half */
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -76,7 +73,7 @@ broad__configuration broad__configuration_steeper(const broad__configuration *c)
 {
     broad__configuration steeper = *c;
     steeper.range *= 2;
-    if (steeper.exponent != 0) steeper.exponent = broad__joint_exponent(steeper.exponent + STEEPER);
+    if (steeper.exponent != 0) steeper.exponent = broad__exponent_steeper(steeper.exponent, 2);
     return steeper;
 }
 
@@ -184,8 +181,7 @@ static int decide(broad__configuring *g, size_t climbs)
     g->learned_known = 0;
     int status = try_more(g, &best, &better, g->choices, g->choice_count);
     for (size_t i = 0; status == BROAD_OK && better && i < climbs; i++) {
-        broad__choice steeper = {best.metric, best.style, 2 * best.range,
-                                 broad__joint_exponent(best.exponent + STEEPER)};
+        broad__choice steeper = {best.metric, best.style, 2 * best.range, broad__exponent_steeper(best.exponent, 2)};
         if (is_among(&steeper, g->choices, g->choice_count)) break;
         status = try_more(g, &best, &better, &steeper, 1);
     }

@@ -70,6 +70,7 @@ int broad__outputs_prepare(broad_trainer *t)
 {
     broad_model *model = t->model;
     broad__residual *residual = &t->train.residual;
+    t->joint.left = 0;
     if (broad__fitting_of(&model->settings) != BROAD__FIT_STEPWISE) return BROAD_OK;
     size_t columns = width_from(model, 0);
     if (t->qr.h && t->qr.rows == residual->rows && t->qr.columns == columns && t->qr.outputs == residual->outputs)
@@ -288,6 +289,12 @@ static int may_go_far(const broad_trainer *t)
     return (t->joint.rows == 0 || t->joint.rows == rows) && rows >= width_from(t->model, 0);
 }
 
+/* Whether the last search has found the only layer there is, and nothing has been solved for since. */
+static int is_first_alone(const broad_trainer *t)
+{
+    return t->found.passed && t->model->layer_count == 1 && t->joint.rows == t->train.residual.rows && !t->joint.w;
+}
+
 static int solve_joint(broad_trainer *t, broad__fitting fitting)
 {
     const broad_options *o = &t->model->settings;
@@ -304,6 +311,8 @@ static int solve_joint(broad_trainer *t, broad__fitting fitting)
                               .loo = o->loo != BROAD_LOO_NO};
     /* The memory of the search for layers is as large as what follows, and no longer needed. */
     broad__residual_forget(&t->train.residual);
+    if (is_first_alone(t) && task.lambda_auto && !(t->run.memory > 0))
+        broad__joint_adopt_factor(&t->joint, &t->search.ridge.spd);
     broad__spd_clear(&t->search.ridge.spd);
     broad__budget_joint(t);
     int status = may_go_far(t) ? broad__far_send(task.residual) : BROAD_OK;

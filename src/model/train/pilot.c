@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/watch.h"
 #include "data/halves.h"
+#include "layer/joint_loo.h"
 #include "model/kind.h"
 #include "model/train/configure.h"
 #include "model/train/gradients.h"
@@ -23,6 +24,8 @@ static const double SPREAD = 2;
 static const double BEHIND = 1.05;
 /* And what with its first lambda is further behind than this is given up. */
 static const double FAR = 1.15;
+/* Of the exponent of lambda: a search that begins too high by this takes no more steps. */
+static const double HALF_STEP = 0.5;
 /* Beyond this the ratio of two errors says that one of them is next to nothing. */
 static const double OPTIMISM_MOST = 2;
 
@@ -225,6 +228,7 @@ typedef struct final {
     double *squares;            /* of the rows: of each lane's best, then of each entry, then of the plain one */
     double *plain;              /* the last of these: what was best without a metric in the pilot */
     double optimism;            /* that the metric has at most, as far as it is known */
+    double less;                /* exponent of lambda that the plain one has gained by more rows and nodes; at most 0 */
     size_t nodes;
 } final;
 
@@ -318,7 +322,9 @@ static int final_climb(final *f, int better[LANES])
         for (size_t l = 0; l < LANES; l++) {
             broad__configuration best = broad__configuration_from(&f->best[l]),
                                  steeper = broad__configuration_steeper(&best);
-            if (better[l] && best.square < final_reach(f, side_of(l), BEHIND)) final_enter(f, side_of(l), &steeper);
+            if (!better[l] || !(best.square < final_reach(f, side_of(l), BEHIND))) continue;
+            final_enter(f, side_of(l), &steeper);
+            if (l) f->trials.trainer->climbed |= 1u << (l - 1);
         }
         if (!f->count) break;
         status = final_run(f, better);
@@ -336,8 +342,11 @@ static int final_begin(final *f, const pilot *p, round_of r, int better[LANES])
 {
     for (size_t w = 0; has_metric(p, r) && w < p->ways; w++) final_enter(f, WITH, &r.on->way[w].found.of[r.round]);
     size_t plain = f->count;
-    final_enter(f, WITHOUT, &found_without(p)->of[0]);
+    const broad__configuration *first = &found_without(p)->of[0];
+    final_enter(f, WITHOUT, first);
     int status = final_run(f, better);
+    if (status == BROAD_OK && first->exponent != 0)
+        f->less = fmin(f->entries[plain].exponent - first->exponent + HALF_STEP, 0);
     if (status == BROAD_OK) memcpy(f->plain, f->entries[plain].squares, f->trials.rows * sizeof(double));
     return status;
 }
@@ -350,6 +359,7 @@ static int final_styles(final *f, const pilot *p, int better[LANES])
     for (size_t s = 0; s < BROAD__STYLE_COUNT; s++) {
         broad__configuration c = {.style = (broad__style)s, .range = found->ranges[s], .exponent = found->exponents[s]};
         int plain = c.style == found->of[0].style && c.range == found->of[0].range;
+        if (c.exponent != 0) c.exponent = broad__joint_exponent(c.exponent + f->less);
         if (c.range > 0 && !plain) final_enter(f, WITHOUT, &c);
     }
     memcpy(before, better, sizeof before);
@@ -623,6 +633,8 @@ int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data
     int status = pilot_open(&p, data);
     if (status == BROAD_OK) status = configure_whole(&p);
     if (status == BROAD_OK) status = configure_halves(&p);
+    for (const path *on = p.paths; on < p.paths + PATHS; on++)
+        if (on->rounds > t->rounds + 1) t->rounds = on->rounds - 1;
     const broad__configurations *first = found_without(&p);
     memcpy(t->model->pilot, first->least, sizeof first->least);
     int chosen = status == BROAD_OK && p.paths[ALL].rounds;

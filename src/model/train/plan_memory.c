@@ -91,6 +91,8 @@ static double joint_numbers(const broad__sizes *s, const broad_options *o, plan_
         .threads = size(s->threads),
         .loo = o->lambda_auto || o->loo != BROAD_LOO_NO,
         .spectral = how.worst && !o->lambda_auto && o->lambda < 1e-13 * s->rows * s->width,
+        .spare = o->lambda_auto && !(o->memory > 0) && s->fitting == BROAD__FIT_FINALLY && s->old == 0 &&
+                 s->layers == 1 && s->rows >= s->width,
     };
     return broad__joint_numbers(&extent);
 }

@@ -556,7 +556,8 @@ int broad__rowset_is(const broad__rowset *rowset, const broad_data *data)
 void broad__rowset_scores(double *out, const broad__rowset *rowset, const broad_data *data, size_t first, size_t count)
 {
     const broad_model *model = rowset->model;
-    const double *e = rowset->residual.e + first * model->outputs, *root = rowset->sqrt_weight;
+    const double *left = model->joint.present ? rowset->residual.next : rowset->residual.e, *root = rowset->sqrt_weight;
+    const double *e = left + first * model->outputs;
     broad__model_targets(out, model, data, first, count);
     for (size_t i = 0; i < count; i++)
         for (size_t c = 0; c < model->outputs; c++, out++, e++)

@@ -73,7 +73,8 @@ broad__kblock broad__model_kblock(const broad_model *model, size_t layer);
 
 /* Whether the rows are those of the table, in its order. */
 int broad__rowset_is(const broad__rowset *rowset, const broad_data *data);
-/* Y - E of these rows of it, in the units of the targets: what the network predicts. out: count x outputs */
+/* Y less what the network leaves of these rows of it, in the units of the targets: what it predicts. That is E, and with joint
+ * weights next, as their fit has left it. out: count x outputs */
 void broad__rowset_scores(double *out, const broad__rowset *rowset, const broad_data *data, size_t first, size_t count);
 
 /* Part of the rows that the network classifies correctly; classification only. */

@@ -53,6 +53,8 @@ struct broad_trainer {
     double layer_began;             /* when the last layer was begun */
     size_t wanted;                  /* layers asked for, for the progress function */
     size_t pairs;                   /* of ranges that layer 1 was tried with before it was searched */
+    size_t rounds;                  /* with a metric, that the longest path of the pilot had; for tests */
+    unsigned climbed; /* a bit for each style that the pilot tried larger ranges of in the end; for tests */
 };
 
 #endif

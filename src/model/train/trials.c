@@ -5,12 +5,15 @@
 
 #include "base/memory.h"
 #include "base/watch.h"
+#include "layer/joint_loo.h"
 #include "model/train/gradients.h"
 
 enum {
     BLOCKS = 2,
     WAVE = 8 /* attempts that are made side by side; the next ones know what came of these */
 };
+/* What twice the range mostly adds to the exponent of lambda. */
+static const double DOUBLED = 0.5;
 /* For all of them together, in numbers: beyond this fewer at a time. */
 static const double NUMBERS_MOST = 6e7;
 
@@ -112,10 +115,16 @@ static int attempt(broad__trial *trial, broad__attempt *a)
     return status;
 }
 
+double broad__exponent_steeper(double exponent, double times)
+{
+    return broad__joint_exponent(exponent + DOUBLED * round(log2(times)));
+}
+
 /* Where the search for lambda of an attempt begins; 0: nothing is known. */
 static double start_of(const broad__trials *trials, const broad__attempt *a)
 {
-    return a->start != 0 ? a->start : trials->exponent;
+    if (a->start != 0 || trials->exponent == 0) return a->start;
+    return broad__exponent_steeper(trials->exponent, a->range / trials->range);
 }
 
 typedef struct batch {
@@ -197,7 +206,9 @@ int broad__trials_run(broad__trials *trials, broad__attempt *attempts, size_t co
         set_limits(attempts + at, size, broad__attempts_best(attempts, at));
         run_batch(trials, attempts + at, size);
         const broad__attempt *best = broad__attempts_best(attempts, at + size);
-        if (best) trials->exponent = best->exponent;
+        if (!best) continue;
+        trials->exponent = best->exponent;
+        trials->range = best->range;
     }
     return first_failure(trials);
 }

@@ -31,7 +31,7 @@ typedef struct broad__attempt {
     double range; /* as a multiple of the model's */
     const broad__directions *directions;
     size_t nodes;
-    double start; /* exponent that its search for lambda begins with; 0: that of the best attempt so far */
+    double start; /* exponent that its search for lambda begins with; 0: by that of the best attempt so far */
     /* A square: what leaves more with its first lambda is given up. 0: BROAD__HOPELESS times that of the best attempt
      * before it; below 0: it never is */
     double most;
@@ -54,7 +54,7 @@ typedef struct broad__trials {
     broad__failure failed[BROAD__TRIALS_MOST];
     size_t failed_at[BROAD__TRIALS_MOST]; /* the attempt that did */
     broad__pool *alone;                   /* of one thread */
-    double exponent;                      /* where searches for lambda begin: that of the best attempt so far */
+    double exponent, range;               /* of the best attempt so far: where searches for lambda begin */
 } broad__trials;
 
 /* How many a run with these options has room for. */
@@ -63,6 +63,9 @@ size_t broad__trials_at_a_time(const broad_options *run, size_t threads, size_t 
 /* At most `rows` rows of the data, and nodes at most. */
 int broad__trials_open(broad__trials *out, broad_trainer *trainer, const broad_data *data, size_t rows, size_t nodes);
 void broad__trials_close(broad__trials *trials); /* accepts a zeroed one */
+
+/* The exponent of lambda that nodes with so many times the range mostly want, where these want that one; not 0. */
+double broad__exponent_steeper(double exponent, double times);
 
 /* All of them. After a failure those that are done have their results. */
 int broad__trials_run(broad__trials *trials, broad__attempt *attempts, size_t count);
