@@ -259,13 +259,13 @@ static int evaluate(broad_metrics *out, const broad_model *model, const broad_da
     return status;
 }
 
-/* Whether what the network leaves of these rows is known: E of a chain is that, and of joint weights next of their fit. Ranks
- * that have shared out the rows predict their own. */
+/* Whether what the network leaves of these rows is known: E of a chain is that, and of joint weights next of their fit,
+ * unless its rows were far away. */
 static int has_residuals(const broad_trainer *trainer, const broad_data *data)
 {
     const broad_model *model = trainer->model;
     const broad__residual *residual = &trainer->train.residual;
-    int joint = model->joint.present && trainer->joint.left && !residual->divided;
+    int joint = model->joint.present && trainer->joint.left;
     int chain = broad__fitting_of(&model->settings) == BROAD__FIT_CHAIN && !model->joint.present;
     return (joint || chain) && !trainer->stale && !residual->update.pending && model->outputs == data->outputs &&
            broad__rowset_is(&trainer->train, data);
@@ -280,7 +280,8 @@ int broad_trainer_measure(broad_metrics *out, const broad_trainer *trainer, cons
     if (status == BROAD_OK && has_residuals(trainer, data)) {
         const broad_comm *before = broad__comm_enter(trainer->run.comm);
         broad__residual *residual = (broad__residual *)&trainer->train.residual;
-        status = broad__residual_gather(residual);
+        status =
+            trainer->model->joint.present ? broad__residual_gather_next(residual) : broad__residual_gather(residual);
         broad__comm_leave(before);
         broad__residual_forget(residual); /* what layers are computed with makes room for the measures */
         if (status == BROAD_OK) status = measure(&full, trainer->model, data, &options, &trainer->train);

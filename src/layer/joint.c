@@ -230,7 +230,7 @@ int broad__joint_fit(broad__joint *j, const broad__joint_task *task)
     if (status == BROAD_OK && !j->scored && !j->given_up) status = finish(j, task);
     broad__joint_spare_nothing(j);
     broad__joint_forget_searched(j);
-    j->left = !task->scores_alone && !j->given_up;
+    j->left = !task->scores_alone && !j->given_up && !task->residual->at->memory;
     status = broad__watch_check(status);
     if (status) broad__joint_clear(j);
     broad__profile_leave(before);

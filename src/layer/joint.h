@@ -62,7 +62,7 @@ typedef struct broad__joint {
 
     double *w; /* columns x outputs */
     double lambda, norm;
-    int left; /* next of the residual is what W leaves, unless something else has been tried since */
+    int left; /* next of the residual is what W leaves, here and not far away, unless something else has been tried since */
 
     /* Rows that leave-one-out is computed on: all, or some that their keys choose. */
     size_t sample_count, search_count; /* lambda is searched on the first of them */

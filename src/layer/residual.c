@@ -109,12 +109,17 @@ int broad__residual_gather(broad__residual *residual)
     return status == BROAD_OK ? share(residual, residual->probes.u, 2 * residual->probes.count) : status;
 }
 
+int broad__residual_gather_next(broad__residual *residual)
+{
+    return residual->divided ? share(residual, residual->next, residual->outputs) : BROAD_OK;
+}
+
 int broad__residual_undivide(broad__residual *residual)
 {
     const broad__candidate *candidate = &residual->candidate;
     if (!residual->divided) return BROAD_OK;
     int status = broad__residual_gather(residual);
-    if (status == BROAD_OK) status = share(residual, residual->next, residual->outputs);
+    if (status == BROAD_OK) status = broad__residual_gather_next(residual);
     if (status == BROAD_OK) status = share(residual, residual->probes.next, residual->probes.count);
     if (status == BROAD_OK && candidate->stored) status = share(residual, candidate->k, candidate->width);
     /* Passes do not change Z; its other rows are only now filled in. */

@@ -70,6 +70,7 @@ int broad__residual_join(broad__residual *residual, broad__residual *more);
 int broad__residual_widen(broad__residual *residual, size_t outputs);
 /* Where it is divided: E and the probes of all rows. No update may be pending. */
 int broad__residual_gather(broad__residual *residual);
+int broad__residual_gather_next(broad__residual *residual); /* where it is divided: next of all rows */
 /* All that the rows have, on every rank, which then goes through all of them itself: for what is not shared out. */
 int broad__residual_undivide(broad__residual *residual);
 /* How many of `count` rows from `first` on are classified correctly: Y - E is largest in their class, with Y 1 there

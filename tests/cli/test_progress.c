@@ -22,7 +22,7 @@ static broad_data *make_data(void)
     return data;
 }
 
-/* Stops after every so many layers; 0: never. */
+/* Stops each time `each` layers have been added; 0: never. */
 static void grow(void **bytes, size_t *count, const broad_data *data, size_t each)
 {
     cli_arguments none = {0};
