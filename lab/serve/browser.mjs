@@ -175,9 +175,22 @@ async function doubts(page, server) {
     await page.getByText(/the most doubtful first/).waitFor({ timeout: 30000 });
     const [first, second] = (await server.get("doubts")).doubts.photos, before = (await server.get("status")).model.version;
     const decided = (index, text) => page.waitForFunction(([i, wanted]) => document.getElementById(`doubt-${i}`)?.querySelector(".decided")?.textContent.includes(wanted), [index, text]);
+    /* A key that is pressed while the list comes once more, as it was before. */
+    await page.route(/api\/v1\/doubts$/, async (route) => {
+        if (route.request().method() !== "GET") return route.continue();
+        const response = await route.fetch();
+        await new Promise((done) => setTimeout(done, 1000));
+        return route.fulfill({ response });
+    });
+    await Promise.all([page.waitForRequest((request) => /doubts$/.test(request.url()) && request.method() === "GET"), page.getByRole("button", { name: "Look for them" }).click()]);
+    await page.waitForTimeout(200);
     await page.locator(".doubts").focus();
     await page.keyboard.press(first.verdict === "Clean" ? "1" : "2");
     await decided(0, `now ${first.verdict}`);
+    await page.waitForTimeout(3000);
+    await decided(0, `now ${first.verdict}`);
+    await page.unroute(/api\/v1\/doubts$/);
+    await page.locator(".doubts").focus();
     await page.keyboard.press("Space");
     await decided(1, "label kept");
     await page.waitForTimeout(800);
@@ -383,6 +396,7 @@ async function refusals(browser, name, port) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } }), page = await context.newPage();
     for (const file of empty) fs.writeFileSync(file, "");
     await page.goto(server.url);
+    await page.getByRole("heading", { name: "Drop your photos" }).waitFor();
     await drop(page, [...empty, ...photoFiles(photos).slice(0, 3)]);
     await page.getByText("3 photos came in, 2 did not").waitFor();
     await page.getByRole("button", { name: "Why" }).click();

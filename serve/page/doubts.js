@@ -61,22 +61,26 @@ function enlarge(index) {
 
 let line = Promise.resolve();
 
+/* What is asked of the server goes one after the other, so that an older list never replaces what was decided meanwhile. */
+function next(work) {
+    const done = line.then(work);
+    line = done.catch(() => {});
+    return done;
+}
+
 /* The next one comes at once; the mark comes when the server has the decision on disk. */
 function decide(how) {
-    const index = list.current, own = list.said;
+    const index = list.current, own = list.said?.photos[index];
     if (!shown()) return;
     moveTo(index + 1);
-    line = line.then(async () => {
-        if (own !== list.said) return;
-        try {
-            const done = await post(`doubts/${index}/review`, { who: person.name, ...how });
-            Object.assign(own.photos[index], { review: done.photos[0]?.review, human: done.photos[0]?.human });
-            if (own === list.said && sheet?.isConnected) redress(index);
-            drawBar();
-        } catch (error) {
-            toast(error.message);
-        }
-    });
+    next(async () => {
+        const photo = list.said?.photos[index];
+        if (photo?.file !== own.file) throw new Error("The list is another one now, and nothing was changed. Decide again.");
+        const done = await post(`doubts/${index}/review`, { who: person.name, ...how });
+        Object.assign(photo, { review: done.photos[0]?.review, human: done.photos[0]?.human });
+        if (sheet?.isConnected) redress(index);
+        drawBar();
+    }).catch((error) => toast(error.message));
 }
 
 function drawBar() {
@@ -136,7 +140,7 @@ export function doubtsView() {
 
     const look = () => post("doubts").then(refreshStatus);
 
-    async function drawDoubts() {
+    const drawDoubts = () => next(async () => {
         const said = (await get("doubts")).doubts, busy = state.status?.work.task === "doubts", focused = sheet?.contains(document.activeElement);
         if (said?.version !== list.said?.version) list.current = 0;
         list.said = said;
@@ -147,7 +151,7 @@ export function doubtsView() {
             said && h("p", {}, said.photos.length ? `${plural(said.photos.length, "photo")}, the most doubtful first. Give one that is labelled incorrectly its class by a key, or say that the label is right. Learning then replaces the labels; the files stay where they are.` : "There is none."),
             said?.photos.length > 0 && doubtCards());
         if (focused) sheet?.focus({ preventScroll: true });
-    }
+    });
     const draw = () => Promise.all([drawUnlike(), drawDoubts()]).catch((error) => toast(error.message));
     state.listeners.add((what, data) => {
         if (!box.isConnected) return;
