@@ -44,13 +44,9 @@ static void check_project(serve_server *server)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_request own = {0};
-    char *text = malloc(size + 1);
+    char *rest, *text = fuzz_request_text(&rest, data, size);
     if (!text) return 0;
-    memcpy(text, data, size);
-    text[size] = 0;
-    char *rest = memchr(text, '\n', size);
     if (rest) {
-        *rest++ = 0;
         own.request.body = rest;
         own.request.body_bytes = size - (size_t)(rest - text);
     }

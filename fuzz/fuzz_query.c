@@ -36,12 +36,8 @@ static void check_filter(fuzz_request *own)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_request own = {0};
-    char *text = malloc(size + 1);
+    char *rest, *text = fuzz_request_text(&rest, data, size);
     if (!text) return 0;
-    memcpy(text, data, size);
-    text[size] = 0;
-    char *rest = strchr(text, '\n');
-    if (rest) *rest++ = 0;
     take_parameters(&own, rest);
     const serve_server *server = fuzz_project();
     int changes = sqlite3_total_changes(server->project.database.handle);

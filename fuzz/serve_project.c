@@ -91,6 +91,18 @@ static void leave(void)
     rmdir(folder);
 }
 
+char *fuzz_request_text(char **out_rest, const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+    *out_rest = NULL;
+    if (!text) return NULL;
+    memcpy(text, data, size);
+    text[size] = 0;
+    *out_rest = memchr(text, '\n', size);
+    if (*out_rest) *(*out_rest)++ = 0;
+    return text;
+}
+
 serve_server *fuzz_project(void)
 {
     if (server.project.folder) return &server;

@@ -19,6 +19,10 @@ typedef struct fuzz_request {
     const char *names[FUZZ_PARAMETERS], *values[FUZZ_PARAMETERS];
 } fuzz_request;
 
+/* A copy of the input that ends with a zero, for free(), cut after its first line; *out_rest: what follows that, or NULL. NULL: no
+ * memory. */
+char *fuzz_request_text(char **out_rest, const uint8_t *data, size_t size);
+
 /* The same for all inputs: begun with the first call, and put back to what it was by fuzz_project_reset(). */
 serve_server *fuzz_project(void);
 void fuzz_project_reset(void);
