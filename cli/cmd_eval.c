@@ -96,6 +96,7 @@ int cli_eval(const cli_arguments *arguments)
     if (cli_given(arguments, "loo") && !cli_given(arguments, "curve"))
         return cli_fail(BROAD_USAGE, "--loo needs --curve");
     int status = cli_threads(&threads, arguments);
+    if (!status) status = cli_device(&options.device, arguments);
     if (!status) status = cli_level(&options.level, arguments);
     if (!status) status = cli_threshold(&options.threshold, arguments);
     if (!status) status = cli_model_load(&model, arguments);

@@ -30,6 +30,7 @@ typedef struct predictions {
     int heatmaps;   /* they are drawn */
     int distances;  /* photos have a distance from the training photos */
     size_t threads;
+    broad_device device;
     int list; /* the result is one object with all of them */
     size_t rows;
     size_t most;           /* rows that are predicted at a time */
@@ -301,12 +302,13 @@ static int new_numbers(double **out, size_t rows, size_t columns)
 }
 
 /* Rows that are predicted at a time: all where all are shown at once, or where each rank has its own, else as many as take little
- * memory. */
+ * memory, or more where they pass through a device. */
 static size_t rows_at_once(const predictions *p, const cli_arguments *arguments)
 {
-    enum { NUMBERS = 1 << 19, LEAST = 256 };
+    enum { NUMBERS = 1 << 19, LEAST = 256, DEVICE_TIMES = 256 };
     int together = cli_given(arguments, "heatmap") || p->list || cli_ranks() > 1;
-    size_t most = NUMBERS / (broad_model_inputs(p->model) + broad_model_outputs(p->model));
+    size_t numbers = p->device == BROAD_DEVICE_CPU ? NUMBERS : (size_t)DEVICE_TIMES * NUMBERS;
+    size_t most = numbers / (broad_model_inputs(p->model) + broad_model_outputs(p->model));
     if (most < LEAST) most = LEAST;
     return together || p->rows < most ? p->rows : most;
 }
@@ -315,7 +317,9 @@ static int predict(predictions *p, size_t first, size_t count)
 {
     p->first = first;
     p->count = count;
-    int status = broad_predict_part(p->scores, p->model, p->data, first, count, cli_watch(p->threads));
+    broad_run_options run = *cli_watch(p->threads);
+    run.device = p->device;
+    int status = broad_predict_part(p->scores, p->model, p->data, first, count, &run);
     if (!status && p->ends) status = broad_intervals(p->ends, p->model, p->scores, count, p->level);
     if (status || !p->probabilities) return status;
     return broad_probabilities(p->probabilities, p->model, p->scores, count);
@@ -467,6 +471,7 @@ int cli_predict(const cli_arguments *arguments)
 {
     predictions p = {0};
     int status = cli_threads(&p.threads, arguments);
+    if (!status) status = cli_device(&p.device, arguments);
     p.heatmaps = cli_given(arguments, "heatmap") != NULL;
     p.list = cli_given(arguments, "json") && strcmp(cli_value(arguments, "output"), "-") == 0;
     p.shown = cli_given(arguments, "proba") != NULL;

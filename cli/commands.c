@@ -491,7 +491,7 @@ static const cli_section verify_sections[] = {
 };
 static const cli_section predict_sections[] = {
     SECTION("Output", predict_output),   SECTION("Output", predict_pictures), SECTION("Output", normal_chosen),
-    SECTION("Reading DATA", text_files), SECTION("Photos", photo_files),      LIBRARY("Run", "threads memory"),
+    SECTION("Reading DATA", text_files), SECTION("Photos", photo_files),      LIBRARY("Run", "threads device memory"),
     SECTION("Run", profiling),           SECTION("Common", common),           END,
 };
 static const cli_section report_sections[] = {
@@ -513,7 +513,7 @@ static const cli_section eval_sections[] = {
     SECTION("Reading DATA", target_apart),
     SECTION("Reading DATA", text_files),
     SECTION("Photos", photo_files),
-    LIBRARY("Run", "threads memory"),
+    LIBRARY("Run", "threads device memory"),
     SECTION("Run", profiling),
     SECTION("Common", common),
     END,

@@ -119,6 +119,15 @@ int cli_threads(size_t *out, const cli_arguments *arguments)
     return status;
 }
 
+int cli_device(broad_device *out, const cli_arguments *arguments)
+{
+    broad_options options;
+    broad_options_init(&options);
+    int status = set_training(&options, arguments, "device");
+    if (!status) *out = options.device;
+    return status;
+}
+
 int cli_memory(size_t *out, const cli_arguments *arguments)
 {
     broad_options options;

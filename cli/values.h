@@ -14,6 +14,7 @@ int cli_training_details(broad_options *options, const cli_arguments *arguments)
 int cli_increment_options(broad_options *out, const cli_arguments *arguments);
 void cli_read_options(broad_read_options *out, const cli_arguments *arguments);
 int cli_threads(size_t *out, const cli_arguments *arguments);
+int cli_device(broad_device *out, const cli_arguments *arguments);
 int cli_memory(size_t *out, const cli_arguments *arguments); /* 0: no limit */
 int cli_seed(uint64_t *out, const cli_arguments *arguments);
 int cli_count(size_t *out, const cli_arguments *arguments, const char *name); /* 0: not given, no default */

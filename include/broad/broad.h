@@ -175,10 +175,11 @@ typedef enum broad_feature_weights {
 /* Whether feature nodes are drawn with a metric learned from the rows; auto: where rows that it has not seen say so. */
 typedef enum broad_learned { BROAD_LEARNED_AUTO, BROAD_LEARNED_YES, BROAD_LEARNED_NO } broad_learned;
 /* How long preset auto may look for good nodes. */
-/* Where training computes. Results agree up to rounding; with BROAD_DEVICE_CPU they have the same bits everywhere. */
+/* Where training and prediction compute. Results agree up to rounding; with BROAD_DEVICE_CPU they have the same bits
+ * everywhere. */
 typedef enum broad_device {
     BROAD_DEVICE_CPU, /* the processor                                                                     */
-    BROAD_DEVICE_CUDA /* a GPU, by libbroad-cuda.so: sums over the rows, and large matrices                */
+    BROAD_DEVICE_CUDA /* a GPU, by libbroad-cuda.so: nodes and sums of many rows, and large matrices       */
 } broad_device;
 
 typedef enum broad_effort { BROAD_EFFORT_FAST, BROAD_EFFORT_NORMAL, BROAD_EFFORT_THOROUGH } broad_effort;
@@ -387,6 +388,7 @@ typedef struct broad_run_options {
     broad_progress_function progress;
     void *progress_context;
     const broad_comm *comm; /* ranks that make the call together; NULL: this process alone */
+    broad_device device;    /* prediction of tens of thousands of rows may pass through it; other calls ignore it */
 } broad_run_options;
 
 BROAD_API void broad_run_options_init_sized(broad_run_options *out, size_t size);
@@ -1332,6 +1334,7 @@ typedef struct broad_eval_options {
     broad_progress_function progress;
     void *progress_context;
     const broad_comm *comm; /* ranks that make the call together; NULL: this process alone */
+    broad_device device;    /* as that of broad_run_options */
 } broad_eval_options;
 
 BROAD_API void broad_eval_options_init_sized(broad_eval_options *out, size_t size);

@@ -10,6 +10,7 @@
 #include "base/profile.h"
 #include "base/status.h"
 #include "comm/comm.h"
+#include "compute/device_choice.h"
 #include "compute/shards.h"
 #include "metric/metric.h"
 #include "model/kind.h"
@@ -26,15 +27,38 @@ int broad_predict(double *out, const broad_model *model, const double *x, size_t
     if (stride < model->inputs)
         return broad__fail(BROAD_USAGE, "broad_predict: the stride %zu is smaller than the %zu inputs", stride,
                            model->inputs);
-    return broad__predict(out, model, x, rows, stride, 1);
+    return broad__predict(out, model, x, rows, stride, 1, NULL);
+}
+
+/* Who predicts. */
+typedef struct workers {
+    size_t threads;
+    const broad__device *device; /* held; NULL: the processor */
+} workers;
+
+/* To be given back. BROAD_USAGE or the reason why there is no such device. */
+static int workers_open(workers *out, size_t threads, broad_device device)
+{
+    *out = (workers){.threads = threads};
+    if (device == BROAD_DEVICE_CPU) return BROAD_OK;
+    if (device != BROAD_DEVICE_CUDA) return broad__fail(BROAD_USAGE, "there is no device number %d", (int)device);
+    const broad__device *wanted = broad__device_named(device);
+    int status = wanted->hold ? wanted->hold() : BROAD_OK;
+    if (status == BROAD_OK) out->device = wanted;
+    return status;
+}
+
+static void workers_close(const workers *w)
+{
+    if (w->device && w->device->release) w->device->release();
 }
 
 /* `count` rows from `first` on, by this process. */
 static int predict_here(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
-                        size_t threads)
+                        const workers *by)
 {
     const double *x = data->x + first * data->inputs;
-    int status = broad__predict(out, model, x, count, data->inputs, threads);
+    int status = broad__predict(out, model, x, count, data->inputs, by->threads, by->device);
     broad__spill_done(data->spill, x, count * data->inputs * sizeof *x);
     if (status != BROAD_BAD_DATA || first == 0) return status;
     char reason[512];
@@ -45,11 +69,11 @@ static int predict_here(double *out, const broad_model *model, const broad_data 
 /* Rows that ranks have divided: each predicts its own. *out_done: all of them could; if not, all rows are brought together, and
  * predicting them in order tells what is wrong. */
 static int predict_divided(int *out_done, double *out, const broad_model *model, const broad_data *data, size_t first,
-                           size_t count, size_t threads)
+                           size_t count, const workers *by)
 {
     size_t from, end, c = model->outputs;
     broad__owned_rows(&from, &end, data->owned, first, count);
-    int status = predict_here(out + (from - first) * c, model, data, from, end - from, threads);
+    int status = predict_here(out + (from - first) * c, model, data, from, end - from, by);
     *out_done = !broad__comm_most(status < 0);
     if (!*out_done) return broad__table_gather(data);
     return broad__owned_share(data->owned, out, first, count, c * sizeof *out);
@@ -57,19 +81,28 @@ static int predict_divided(int *out_done, double *out, const broad_model *model,
 
 /* The same, shared out over the ranks of the call. */
 static int predict_part(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
-                        size_t threads)
+                        const workers *by)
 {
     int done = 0, met = broad__table_meet(data);
-    if (met == BROAD_OK && broad__table_divided(data))
-        met = predict_divided(&done, out, model, data, first, count, threads);
+    if (met == BROAD_OK && broad__table_divided(data)) met = predict_divided(&done, out, model, data, first, count, by);
     if (met < 0 || done) return met;
-    if (!broad__comm_divides(count)) return predict_here(out, model, data, first, count, threads);
+    if (!broad__comm_divides(count)) return predict_here(out, model, data, first, count, by);
     size_t from, end, c = model->outputs;
     broad__comm_own_rows(&from, &end, count);
-    int status = predict_here(out + from * c, model, data, first + from, end - from, threads);
+    int status = predict_here(out + from * c, model, data, first + from, end - from, by);
     int failed = broad__comm_most(status < 0);
     if (status == BROAD_OK && failed) status = broad__fail(BROAD_FAILED, "another rank could not predict its rows");
     return status == BROAD_OK ? broad__comm_share(out, count, c * sizeof *out) : status;
+}
+
+static int predict_by(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
+                      const broad_run_options *run)
+{
+    workers by;
+    int status = workers_open(&by, run->threads, run->device);
+    if (status == BROAD_OK) status = predict_part(out, model, data, first, count, &by);
+    workers_close(&by);
+    return status;
 }
 
 static int check_inputs(const broad_model *model, const broad_data *data)
@@ -86,7 +119,7 @@ int broad_predict_data(double *out, const broad_model *model, const broad_data *
     if (status == BROAD_OK) status = broad__call_begin(&call, "predict", run);
     if (status < 0) return status;
     broad__watch_part(0, data->rows, data->rows);
-    return broad__call_end(&call, predict_part(out, model, data, 0, data->rows, call.run.threads));
+    return broad__call_end(&call, predict_by(out, model, data, 0, data->rows, &call.run));
 }
 
 int broad_predict_part(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
@@ -102,7 +135,7 @@ int broad_predict_part(double *out, const broad_model *model, const broad_data *
     status = broad__call_begin(&call, "predict", run);
     if (status < 0) return status;
     broad__watch_part(0, count, count);
-    return broad__call_end(&call, predict_part(out, model, data, first, count, call.run.threads));
+    return broad__call_end(&call, predict_by(out, model, data, first, count, &call.run));
 }
 
 size_t broad_best_class(const broad_model *model, const double *scores)
@@ -133,10 +166,12 @@ int broad_intervals(double *out, const broad_model *model, const double *values,
 
 /* ---- evaluation ------------------------------------------------------------------------------------------------ */
 
-/* Rows that are evaluated at a time: whole blocks, whose inputs and scores take about four million bytes. */
-static size_t rows_at_once(const broad_model *model)
+/* Rows that are evaluated at a time: whole blocks, whose inputs and scores take about four million bytes, or a gigabyte
+ * where they pass through a device. */
+static size_t rows_at_once(const broad_model *model, const workers *by)
 {
-    size_t blocks = (4u << 20) / ((model->inputs + model->outputs) * sizeof(double)) / BROAD__BLOCK_ROWS;
+    size_t bytes = (size_t)(by->device ? 1024 : 4) << 20,
+           blocks = bytes / ((model->inputs + model->outputs) * sizeof(double)) / BROAD__BLOCK_ROWS;
     return (blocks ? blocks : 1) * BROAD__BLOCK_ROWS;
 }
 
@@ -146,14 +181,14 @@ typedef struct ahead {
     size_t first, end;
 } ahead;
 
-static int predict_ahead(ahead *out, const broad_model *model, const broad_data *data, size_t threads)
+static int predict_ahead(ahead *out, const broad_model *model, const broad_data *data, const workers *by)
 {
     int status = broad__table_meet(data);
     if (status < 0 || !broad__table_divided(data)) return status;
     broad__owned_rows(&out->first, &out->end, data->owned, 0, data->rows);
     out->scores = broad__alloc_doubles(out->end - out->first, model->outputs);
-    status = out->scores ? predict_here(out->scores, model, data, out->first, out->end - out->first, threads)
-                         : BROAD_NO_MEMORY;
+    status =
+        out->scores ? predict_here(out->scores, model, data, out->first, out->end - out->first, by) : BROAD_NO_MEMORY;
     if (!broad__comm_most(status < 0)) return BROAD_OK;
     broad__free(out->scores);
     out->scores = NULL;
@@ -172,20 +207,20 @@ static int take_ahead(double *out, const ahead *a, const broad_data *data, size_
 }
 
 /* Predicts and judges piece by piece; what a row set has the residuals of is not predicted. */
-static int judge_rows(broad__judge *judge, const broad_model *model, const broad_data *data, size_t threads,
+static int judge_rows(broad__judge *judge, const broad_model *model, const broad_data *data, const workers *by,
                       const broad__rowset *rowset)
 {
     ahead own = {0};
-    size_t most = rows_at_once(model);
+    size_t most = rows_at_once(model, by);
     double *scores = broad__alloc_doubles(most < data->rows ? most : data->rows, model->outputs);
     int status = scores ? BROAD_OK : BROAD_NO_MEMORY;
-    if (status == BROAD_OK && !rowset) status = predict_ahead(&own, model, data, threads);
+    if (status == BROAD_OK && !rowset) status = predict_ahead(&own, model, data, by);
     for (size_t first = 0; status == BROAD_OK && first < data->rows; first += most) {
         size_t count = data->rows - first < most ? data->rows - first : most;
         broad__watch_part(first, count, data->rows);
         if (rowset) broad__rowset_scores(scores, rowset, data, first, count);
         else if (own.scores) status = take_ahead(scores, &own, data, model->outputs, first, count);
-        else status = predict_part(scores, model, data, first, count, threads);
+        else status = predict_part(scores, model, data, first, count, by);
         broad__profile_span span = broad__profile_start();
         if (status == BROAD_OK) broad__judge_add(judge, scores, first, count);
         broad__profile_stop(span, BROAD__STAGE_MEASURE, 0, (double)(count * model->outputs) * sizeof *scores);
@@ -204,7 +239,10 @@ static int measure(broad_metrics *out, const broad_model *model, const broad_dat
     int status = check_inputs(model, data);
     if (status == BROAD_OK) status = broad__judge_open(&judge, model, data, o->level, o->threshold);
     if (status < 0) return status;
-    status = judge_rows(&judge, model, data, o->threads, rowset);
+    workers by;
+    status = workers_open(&by, o->threads, o->device);
+    if (status == BROAD_OK) status = judge_rows(&judge, model, data, &by, rowset);
+    workers_close(&by);
     broad__profile_span span = broad__profile_start();
     if (status == BROAD_OK) status = broad__judge_measure(out, &judge);
     broad__profile_stop(span, BROAD__STAGE_MEASURE, 0, 0);
@@ -312,8 +350,13 @@ static int evaluate_run(broad_metrics *out, const broad_model *model, const broa
     broad_run_options taken;
     broad_run_options_init(&taken);
     int status = broad__options_take(&taken, sizeof taken, run, "broad_run_options");
-    const broad_eval_options options = {sizeof options,         level,     0, taken.threads, taken.progress,
-                                        taken.progress_context, taken.comm};
+    const broad_eval_options options = {.size = sizeof options,
+                                        .level = level,
+                                        .threads = taken.threads,
+                                        .progress = taken.progress,
+                                        .progress_context = taken.progress_context,
+                                        .comm = taken.comm,
+                                        .device = taken.device};
     return status < 0 ? status : evaluate(out, model, data, &options);
 }
 

@@ -7,6 +7,8 @@
 #ifndef BROAD_COMPUTE_DEVICE_H
 #define BROAD_COMPUTE_DEVICE_H
 
+#include <stdint.h>
+
 #include "broad/broad.h"
 
 enum { BROAD__ACTIVATION_FLOPS = 20 }; /* what one takes, in the time of as many additions and multiplications */
@@ -25,6 +27,15 @@ typedef struct broad__ahead {
     size_t stride, rows, columns;
 } broad__ahead;
 
+/* Where random weights come from (rng/draw.h): weight (i, j) is (2u - 1) scale and bias j is (2u - 1) range, u the number at
+ * element j (inputs + 1) + i, or that of input number `inputs`, of the stream that seed and words name. */
+typedef struct broad__drawing {
+    int known;
+    uint32_t words[3];
+    uint64_t seed;
+    double range, scale;
+} broad__drawing;
+
 typedef struct broad__nodes {
     size_t inputs, nodes;
     const double *weight; /* inputs x nodes */
@@ -32,6 +43,7 @@ typedef struct broad__nodes {
     broad_activation activation;
     int single;              /* computed in single precision; inputs are rounded to it and so are the results */
     const broad__soon *soon; /* BROAD__SOON of them; NULL: none */
+    broad__drawing drawn; /* where it is known, a device may draw weights and biases itself: they have the same bits */
 } broad__nodes;
 
 /* A matrix beside k, with as many rows. */
@@ -47,6 +59,8 @@ enum { BROAD__SIDES = 2 };
 /* Memory of a device's own: what lies there is reached by its operations alone. */
 typedef struct broad__memory {
     size_t block; /* numbers that a block of rows should have at most */
+    /* Operations from which on rows may pass through it: in all, and for each number that travels. */
+    double worth, worth_each;
     int (*alloc)(double **out, size_t count);
     void (*free)(double *at); /* accepts NULL */
     size_t (*room)(void);     /* numbers that could still be had */
@@ -57,6 +71,13 @@ typedef struct broad__memory {
     void (*ask)(const double *from, size_t count);
     /* 0, or a status: what has gone wrong in any operation since the last one. */
     int (*get)(double *to, const double *from, size_t count);
+    /* For rows that pass through, in two turns (compute/row_stream.h). stage: numbers in the processor's memory that travel
+     * fast, as soon as what was sent from there is gone; NULL: there is too little memory. send: begins to bring them to `to`
+     * while operations go on, except for those that were begun before the last `send`, which may still need what lies
+     * there. await: operations begun from now on wait for what was sent. */
+    double *(*stage)(size_t turn, size_t count);
+    void (*send)(double *to, size_t turn, size_t count);
+    void (*await)(void);
 } broad__memory;
 
 typedef struct broad__device {

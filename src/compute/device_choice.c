@@ -15,8 +15,7 @@ static int fail(int status, const char *text) { return broad__fail(status, "%s",
 
 static int hold_absent(void)
 {
-    return broad__fail(BROAD_FAILED,
-                       "there is no CUDA device to use: %s; leave out --device cuda to train on the processor",
+    return broad__fail(BROAD_FAILED, "there is no CUDA device to use: %s; leave out --device cuda to use the processor",
                        cuda_reason);
 }
 
@@ -45,9 +44,14 @@ const broad__cuda_plugin *broad__cuda_load(const char **reason)
     return cuda;
 }
 
-const broad__device *broad__device_choose(const broad_options *options)
+const broad__device *broad__device_named(broad_device device)
 {
     const char *reason = NULL;
-    if (!options || options->device == BROAD_DEVICE_CPU) return broad__device_cpu();
+    if (device == BROAD_DEVICE_CPU) return broad__device_cpu();
     return broad__cuda_load(&reason) ? cuda->device : &absent;
+}
+
+const broad__device *broad__device_choose(const broad_options *options)
+{
+    return broad__device_named(options ? options->device : BROAD_DEVICE_CPU);
 }

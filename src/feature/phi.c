@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/watch.h"
 #include "compute/activation.h"
+#include "compute/row_stream.h"
 #include "compute/shards.h"
 
 /* Numbers of scaled inputs where rows are scaled as a whole, unless a row has more; and otherwise the fewest inputs that are
@@ -142,10 +143,78 @@ static size_t piece_rows(size_t rows)
     return pieces ? (rows + pieces - 1) / pieces : 1;
 }
 
+/* ---- on a device of its own -------------------------------------------------------------------------------------- */
+
+/* A block of rows on its way there. */
+typedef struct far_run {
+    const broad__phi *phi;
+    broad__pool *pool;
+    const double *x;
+    double *to;
+    size_t first, n;
+} far_run;
+
+static void scale_piece(void *context, size_t piece, size_t worker)
+{
+    const far_run *run = context;
+    const broad__scaling *scaling = &run->phi->scaling;
+    size_t i = piece * BROAD__BLOCK_ROWS, n = broad__min(run->n - i, BROAD__BLOCK_ROWS);
+    (void)worker;
+    broad__profile_span span = broad__profile_start();
+    broad__scaling_apply(run->to + i * scaling->columns, scaling, run->x + (run->first + i) * scaling->inputs, n,
+                         scaling->inputs);
+    broad__profile_stop(span, BROAD__STAGE_SCALE, 0, 2.0 * (double)n * (double)scaling->columns * sizeof(double));
+}
+
+static void fill_far(void *context, double *to, size_t first, size_t n)
+{
+    far_run *run = context;
+    run->to = to;
+    run->first = first;
+    run->n = n;
+    broad__pool_run(run->pool, (n + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, scale_piece, run);
+}
+
+static void compute_far(void *context, double *out, const double *x, double *held, size_t n)
+{
+    const broad__phi *phi = ((far_run *)context)->phi;
+    (void)held;
+    phi->device->far->nodes(out, phi->nodes.nodes, &phi->nodes, x, phi->scaling.columns, n);
+}
+
+static double far_flops(const broad__phi *phi) { return 2.0 * (double)phi->nodes.inputs * (double)phi->nodes.nodes; }
+
+static int may_pass(const broad__phi *phi, size_t rows)
+{
+    /* Z comes back, and goes there once more for the layers. */
+    size_t numbers = phi->scaling.columns + 2 * phi->nodes.nodes;
+    return phi->nodes.weight && !phi->nodes.single &&
+           broad__row_stream_worth(phi->device, rows, far_flops(phi), numbers);
+}
+
+/* The rows pass through the device; BROAD_NO_MEMORY: it has too little. */
+static int far_rows(double *z, size_t z_stride, const broad__phi *phi, broad__pool *pool, const double *x, size_t rows)
+{
+    far_run run = {.phi = phi, .pool = pool, .x = x};
+    broad__row_stream stream = {.at = phi->device->far,
+                                .rows = rows,
+                                .columns = phi->scaling.columns,
+                                .results = phi->nodes.nodes,
+                                .flops = far_flops(phi),
+                                .context = &run,
+                                .fill = fill_far,
+                                .compute = compute_far};
+    return broad__row_stream_run(z, z_stride, &stream);
+}
+
+/* ---- many rows --------------------------------------------------------------------------------------------------- */
+
 int broad__phi_rows(double *z, size_t z_stride, const broad__phi *phi, broad__pool *pool, const double *x, size_t rows)
 {
     size_t threads = broad__pool_threads(pool);
     phi_run run = {.z = z, .z_stride = z_stride, .phi = phi, .x = x, .rows = rows, .piece = piece_rows(rows)};
+    int status = may_pass(phi, rows) ? far_rows(z, z_stride, phi, pool, x, rows) : BROAD_NO_MEMORY;
+    if (status != BROAD_NO_MEMORY) return status;
     run.scratch_each = broad__phi_scratch(phi->scaling.columns, run.piece, takes_whole(phi));
     run.scratch = broad__alloc_doubles(threads, run.scratch_each);
     if (!run.scratch) return BROAD_NO_MEMORY;

@@ -79,6 +79,16 @@ static broad__draw draw_of(const run *r, size_t index, size_t step, size_t draw,
                          o->range_unit};
 }
 
+static broad__drawing drawing_of(const broad__draw *draw)
+{
+    const broad__stream *s = &draw->stream;
+    return (broad__drawing){1,
+                            {s->layer, (uint32_t)s->step << 16 | s->draw, (uint32_t)s->purpose << 24},
+                            s->seed,
+                            draw->range,
+                            broad__draw_scale(draw)};
+}
+
 static int same_draw(const broad__draw *a, const broad__draw *b)
 {
     return a->stream.seed == b->stream.seed && a->stream.purpose == b->stream.purpose &&
@@ -101,7 +111,9 @@ static int begin_next(void *context)
         s->next = next;
     }
     broad__kblock kblock = {
-        {next.inputs, next.nodes, s->next_weight, s->next_bias, task->options->activation, 0, NULL}, 0, 0};
+        {next.inputs, next.nodes, s->next_weight, s->next_bias, task->options->activation, 0, NULL, drawing_of(&next)},
+        0,
+        0};
     return broad__far_compute_ahead(task->residual, &kblock);
 }
 
@@ -167,9 +179,10 @@ static broad__kblock kblock_of(const run *r, size_t slot)
     broad__search *s = r->search;
     const broad__search_task *task = r->task;
     size_t features = task->residual->z.features;
+    broad__draw draw = draw_of(r, task->index, r->batch.step, r->batch.draw + slot, task->nodes);
     return (broad__kblock){{features, task->nodes, s->weight + slot * features * task->nodes,
                             s->bias + slot * task->nodes, task->options->activation,
-                            task->options->precision == BROAD_PRECISION_FLOAT, NULL},
+                            task->options->precision == BROAD_PRECISION_FLOAT, NULL, drawing_of(&draw)},
                            task->first,
                            task->prefix};
 }

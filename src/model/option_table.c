@@ -186,7 +186,7 @@ static const broad__option_row rows[] = {
     {{"threads", 0, "COUNT", NULL, "0", "number of threads; 0: one per processor; results do not depend on it"},
      BROAD__VALUE_SIZE, FIELD(threads), 0, 0, THREADS_MAX, 0, NULL, NULL},
     {{"device", 0, "DEVICE", BROAD__DEVICES, "cpu",
-      "where to train: cpu, or cuda, a GPU, which pays with many rows; the models agree up to rounding"},
+      "where to compute: cpu, or cuda, a GPU, which pays with many rows; results agree up to rounding"},
      BROAD__VALUE_CHOICE, FIELD(device), 0, 0, 0, 0, NULL, NULL},
     {{"memory", 0, "SIZE", NULL, "0",
       "memory limit, such as 2G; what does not fit is recomputed or kept in temporary files; 0: half of the available "

@@ -59,6 +59,7 @@ class Device(unittest.TestCase):
     def broad(self, *words, room=None, plugins=FAR, expect=0):
         environment = dict(os.environ, BROAD_PLUGINS=plugins)
         environment["BROAD_TEST_FAR_COUNT"] = self.path("count")
+        pathlib.Path(self.path("count")).unlink(missing_ok=True)
         if room is not None:
             environment["BROAD_TEST_FAR_ROOM"] = str(room)
         done = subprocess.run([TOOL, *words], cwd=self.folder.name, env=environment, capture_output=True, text=True)
@@ -98,7 +99,7 @@ class Device(unittest.TestCase):
                 there = json.loads(self.broad(*fit, "-o", "far.broad", "--device", "cuda", "--json"))
                 for part in ("train", "loo", "status", "layers"):  # what is measured on the rows once they are back
                     self.assertNear(here[part], there[part])
-                used = int(pathlib.Path(self.path("count")).read_text())
+                used = int(pathlib.Path(self.path("count")).read_text().split()[0])
                 self.assertEqual(used > 0, name not in ("scn", "loo", "window"), f"{used} sums were added up there")
                 self.assertSameModel("cpu.broad", "far.broad")
                 self.broad("verify", "far.broad", "rows.csv", "-q")
@@ -115,6 +116,56 @@ class Device(unittest.TestCase):
                     self.broad("learn", out, "more.csv", "--with", "first.csv", "--device", side, "-q")
                 self.assertSameModel("cpu.broad", "cuda.broad")
                 self.broad("verify", "cuda.broad", "first.csv", "more.csv", "-q")
+
+    def many_rows(self):
+        """So many that they may pass through the device; the sums of a wide layer are left to fit in a moment."""
+        r = random.Random(4)
+        with open(self.path("many.csv"), "w") as file:
+            file.write("a,b,c,kind\n")
+            for _ in range(40000):
+                x = [r.uniform(-1, 1) for _ in range(3)]
+                file.write(f"{x[0]:.4f},{x[1]:.4f},{x[2]:.4f},{'yes' if x[0] * x[1] > x[2] else 'no'}\n")
+
+    def far_rows(self):
+        """Of which nodes were computed there from what passed through; without a device nothing is written."""
+        count = pathlib.Path(self.path("count"))
+        return int(count.read_text().split()[1]) if count.exists() else 0
+
+    def test_rows_pass_through(self):
+        self.many_rows()
+        fit = ["fit", "many.csv", "--kind", "brls", "--preset", "paper", "--features", "2x8", "--enhance", "20x3", "-q"]
+        self.broad(*fit, "-o", "cpu.broad")
+        self.assertEqual(self.far_rows(), 0)
+        self.broad(*fit, "-o", "far.broad", "--device", "cuda")
+        self.assertEqual(self.far_rows(), 40000)  # feature nodes
+        for model in ("cpu.broad", "far.broad"):
+            found = {}
+            for side in ("cpu", "cuda"):
+                self.broad("predict", model, "many.csv", "-o", f"{side}.csv", "--device", side, "-q")
+                self.assertEqual(self.far_rows(), 40000 if side == "cuda" else 0)
+                with open(self.path(f"{side}.csv")) as file:
+                    found[side] = list(csv.reader(file))[1:]
+                measured = json.loads(self.broad("eval", model, "many.csv", "--device", side, "--json"))
+                found[side, "test"] = measured["test"]
+            self.assertNear(found["cpu", "test"], found["cuda", "test"])
+            for here, there in zip(found["cpu"], found["cuda"]):
+                self.assertEqual(here[:2], there[:2])
+                for u, v in zip(here[2:], there[2:]):
+                    self.assertAlmostEqual(float(u), float(v), delta=1e-9)
+
+    def test_what_does_not_pass_through(self):
+        """Few rows, or too little room: the processor predicts, and nobody notices."""
+        self.many_rows()
+        self.broad("fit", "first.csv", "--target", "kind", *FITS["bls"].split(), "-o", "m.broad", "-q")
+        self.broad("predict", "m.broad", "first.csv", "-o", "few.csv", "--device", "cuda", "-q")
+        self.assertEqual(self.far_rows(), 0)
+        self.broad("fit", "many.csv", "--kind", "brls", "--preset", "paper", "--features", "1x8", "--enhance", "9x1", "-q")
+        self.broad("predict", "model.broad", "many.csv", "-o", "here.csv", "-q")
+        self.broad("predict", "model.broad", "many.csv", "-o", "there.csv", "--device", "cuda", "-q", room=100)
+        self.assertEqual(pathlib.Path(self.path("here.csv")).read_bytes(), pathlib.Path(self.path("there.csv")).read_bytes())
+        with tempfile.TemporaryDirectory() as empty:
+            said = self.broad("predict", "model.broad", "many.csv", "--device", "cuda", plugins=empty, expect=1)
+        self.assertIn("there is no CUDA device", said)
 
     def test_too_little_room(self):
         """Rows that do not fit stay here; K that does not fit is computed again."""

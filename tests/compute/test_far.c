@@ -3,7 +3,8 @@
 #include "problem.h"
 
 #include "compute/device_choice.h"
-#include "rng/philox.h"
+#include "compute/row_stream.h"
+#include "rng/draw.h"
 
 static const broad__cuda_plugin *plugin;
 static const broad__device *far;
@@ -130,7 +131,7 @@ static void many_nodes_are_as_in_plain_c(void **state)
             double *x = problem_normals(n * p, &r), *weight = problem_normals(p * q, &r),
                    *bias = problem_normals(q, &r), *out = problem_normals(n * stride, &r);
             double *far_x = send(x, n * p), *far_out = send(out, n * stride);
-            broad__nodes nodes = {p, q, weight, bias, BROAD_ACTIVATION_SIGMOID, 0, NULL};
+            broad__nodes nodes = {p, q, weight, bias, BROAD_ACTIVATION_SIGMOID, 0, NULL, {0}};
             broad__device_reference()->nodes(out, stride, &nodes, x, p, n);
             far->nodes(far_out, stride, &nodes, far_x, p, n);
             assert_near(far_out, out, n * stride, 1e3);
@@ -156,7 +157,7 @@ static void sides_are_as_in_plain_c(void **state)
         double *w = problem_normals(q * c, &r), *uw = problem_normals(q * probes + 1, &r);
         double *gram = problem_normals(q * q, &r), *cross = problem_normals(q * c, &r),
                *probed = problem_normals(q * us + 1, &r);
-        broad__nodes nodes = {p, q, weight, bias, BROAD_ACTIVATION_TANH, 0, NULL};
+        broad__nodes nodes = {p, q, weight, bias, BROAD_ACTIVATION_TANH, 0, NULL, {0}};
         double *far_x = send(x, n * p), *far_k = send(k, n * q), *far_e = send(e, n * c), *far_u = send(u, n * us + 1);
         double *far_gram = send(gram, q * q), *far_cross = send(cross, q * c), *far_probed = send(probed, q * us + 1),
                *far_squares = send(&squares, 1);
@@ -198,7 +199,7 @@ static void nodes_are_as_in_plain_c(void **state)
             double *x = problem_normals(n * ks, &r), *weight = problem_normals(p * c, &r),
                    *bias = problem_normals(c, &r);
             double *out = problem_normals(n * os, &r), *far_x = send(x, n * ks), *far_out = send(out, n * os);
-            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 0, NULL};
+            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 0, NULL, {0}};
             broad__device_reference()->nodes(out, os, &nodes, x, ks, n);
             far->nodes(far_out, os, &nodes, far_x, ks, n);
             assert_near(far_out, out, n * os, activation == BROAD_ACTIVATION_SINE ? 1e4 : 1e3);
@@ -269,6 +270,81 @@ static void random_numbers_have_the_same_bits(void **state)
     }
 }
 
+/* Weights that the device draws itself: nodes that pass an input on show each of them. */
+static void weights_have_the_same_bits(void **state)
+{
+    (void)state;
+    need_device();
+    enum { INPUTS = 37, NODES = 53, LENGTH = INPUTS * NODES };
+    for (int wide = 0; wide < 2; wide++) {
+        broad__draw draw = {
+            {0xFEDCBA987654321u, BROAD__FOR_ENHANCEMENT, 4, 2, 7}, INPUTS, NODES, 3.7, (broad_range_unit)wide};
+        broad__stream *s = &draw.stream;
+        static double weight[LENGTH], bias[NODES], x[(INPUTS + 1) * INPUTS], there[(INPUTS + 1) * NODES];
+        broad__nodes nodes = {INPUTS, NODES, weight, bias, BROAD_ACTIVATION_IDENTITY, 0, NULL, {0}};
+        for (size_t i = 0; i < INPUTS; i++) x[i * INPUTS + i] = 1; /* the last row is zero: it shows the biases */
+        broad__draw_nodes(weight, bias, &draw);
+        nodes.drawn = (broad__drawing){1,
+                                       {s->layer, (uint32_t)s->step << 16 | s->draw, (uint32_t)s->purpose << 24},
+                                       s->seed,
+                                       draw.range,
+                                       broad__draw_scale(&draw)};
+        static double none[LENGTH]; /* what a device takes that draws nothing */
+        double *far_x = send(x, (INPUTS + 1) * INPUTS), *out = send(there, (INPUTS + 1) * NODES);
+        if (plugin->random) nodes.weight = nodes.bias = none;
+        far->nodes(out, NODES, &nodes, far_x, INPUTS, INPUTS + 1);
+        assert_int_equal(memory->get(there, out, (INPUTS + 1) * NODES), BROAD_OK);
+        assert_memory_equal(there + LENGTH, bias, sizeof bias);
+        for (size_t i = 0; i < LENGTH; i++) assert_true(there[i] == weight[i] + bias[i % NODES]);
+        memory->free(far_x), memory->free(out);
+    }
+}
+
+/* Rows that pass through: nodes of them, whatever the number of blocks. */
+typedef struct through {
+    const double *x;
+    broad__nodes nodes;
+    size_t filled;
+} through;
+
+static void fill_rows(void *context, double *to, size_t first, size_t n)
+{
+    through *t = context;
+    assert_int_equal(first, t->filled);
+    memcpy(to, t->x + first * t->nodes.inputs, n * t->nodes.inputs * sizeof *to);
+    t->filled += n;
+}
+
+static void compute_rows(void *context, double *out, const double *x, double *held, size_t n)
+{
+    const through *t = context;
+    size_t q = t->nodes.nodes;
+    far->nodes(held, q, &t->nodes, x, t->nodes.inputs, n);
+    far->copy(out, q, held, q, n, q);
+}
+
+static void rows_pass_through(void **state)
+{
+    (void)state;
+    need_device();
+    problem_random r = {23};
+    const shape passing[] = {{1, 3, 2, 0}, {5000, 7, 5, 0}, {40000, 30, 20, 3}, {300, 4000, 10, 0}};
+    for (size_t s = 0; s < sizeof passing / sizeof *passing; s++) {
+        size_t n = passing[s].rows, p = passing[s].p, q = passing[s].c, stride = q + passing[s].pad;
+        double *x = problem_normals(n * p, &r), *weight = problem_normals(p * q, &r), *bias = problem_normals(q, &r);
+        double *here = calloc(n * stride, sizeof *here), *there = calloc(n * stride, sizeof *there), worst = 0;
+        through t = {x, {p, q, weight, bias, BROAD_ACTIVATION_SIGMOID, 0, NULL, {0}}, 0};
+        broad__row_stream stream = {far, n, p, q, q, 1, &t, fill_rows, compute_rows};
+        assert_int_equal(broad__row_stream_run(there, stride, &stream), BROAD_OK);
+        assert_int_equal(t.filled, n);
+        broad__device_reference()->nodes(here, stride, &t.nodes, x, p, n);
+        for (size_t i = 0; i < n * stride; i++) worst = fmax(worst, fabs(here[i] - there[i]));
+        assert_true(worst <= 1e-13 * (double)p);
+        free(x), free(weight), free(bias), free(here), free(there);
+    }
+    assert_int_equal(plugin->settle(), BROAD_OK);
+}
+
 /* What is released can be had again, ten thousand times. */
 static void memory_does_not_grow(void **state)
 {
@@ -297,6 +373,7 @@ int main(void)
         cmocka_unit_test(rows_are_as_in_plain_c),       cmocka_unit_test(nodes_are_as_in_plain_c),
         cmocka_unit_test(many_nodes_are_as_in_plain_c), cmocka_unit_test(sides_are_as_in_plain_c),
         cmocka_unit_test(matrices_are_as_in_plain_c),   cmocka_unit_test(random_numbers_have_the_same_bits),
+        cmocka_unit_test(weights_have_the_same_bits),   cmocka_unit_test(rows_pass_through),
         cmocka_unit_test(memory_does_not_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -315,7 +315,7 @@ static void scores_do_not_depend_on_threads(void **state)
         for (size_t threads = COUNTED ? 0 : 2; threads <= 8; threads += COUNTED ? 1 : 3) { /* sanitizers are slow */
             memset(scores, 0, MANY * s.outputs * sizeof *scores);
             if (data) assert_ok(broad_predict_data(scores, s.model, data, THREADS(threads)));
-            else assert_ok(broad__predict(scores, s.model, x, MANY, INPUTS, threads));
+            else assert_ok(broad__predict(scores, s.model, x, MANY, INPUTS, threads, NULL));
             for (size_t first = 0; first < MANY; first += FRESH)
                 assert_scores(&s, scores + first * s.outputs, 0, MANY - first < FRESH ? MANY - first : FRESH,
                               "threads");

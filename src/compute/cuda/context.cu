@@ -81,6 +81,7 @@ static bool open_context()
                 went_well(cublasSetStream(opened.blas, opened.stream), "starting cuBLAS") && open_matrices();
     if (!well) return false;
     opened.processors = facts.multiProcessorCount;
+    opened.bulk = facts.major >= 9;
     opened.shared = facts.sharedMemPerBlockOptin;
     opened.total = facts.totalGlobalMem;
     return true;

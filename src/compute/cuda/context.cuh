@@ -21,6 +21,7 @@ struct context {
     cusolverDnHandle_t solver; /* of the matrices */
     cudaMemPool_t pool;
     int processors;
+    bool bulk;     /* it has an engine that copies rows to shared memory */
     size_t shared; /* bytes of shared memory that a block may have */
     size_t total;  /* bytes of memory */
 };

@@ -39,9 +39,10 @@ static void memory_zero(double *at, size_t count)
     went_well(cudaMemsetAsync(at, 0, count * sizeof(double), context_of()->stream), "memory");
 }
 
-/* What comes from ordinary memory is copied by way of page-locked pieces, two in turn: while one travels the next is filled.
- * Each queue has its own: one need not wait for the other. */
-static const size_t PIECE = 1 << 21;
+/* What comes from ordinary memory is copied by way of page-locked pieces: while one travels the next is filled. Few numbers
+ * have pieces of their own, so many that their sender hardly ever waits. Each queue has its own: one need not wait for the
+ * other. */
+static const size_t PIECE = 1 << 21, FEW = 1 << 15;
 
 struct piece {
     double *at;
@@ -49,31 +50,61 @@ struct piece {
 };
 
 struct pieces {
-    piece both[2];
-    unsigned turn;
+    piece both[2], few[16];
+    unsigned turn, few_turn;
 };
 
 static pieces of_rows, of_matrices;
 
-static bool ready(pieces *p)
+static bool piece_open(piece *p, size_t count)
 {
-    for (int i = 0; i < 2 && !p->both[i].at; i++) {
-        if (!went_well(cudaMallocHost(reinterpret_cast<void **>(&p->both[i].at), PIECE * sizeof(double)), "memory") ||
-            !went_well(cudaEventCreateWithFlags(&p->both[i].gone, cudaEventDisableTiming), "memory"))
-            return false;
-    }
-    return p->both[1].at != nullptr;
+    if (p->at) return true;
+    return went_well(cudaEventCreateWithFlags(&p->gone, cudaEventDisableTiming), "memory") &&
+           went_well(cudaMallocHost(reinterpret_cast<void **>(&p->at), count * sizeof(double)), "memory");
+}
+
+static bool ready(pieces *p) { return piece_open(&p->both[0], PIECE) && piece_open(&p->both[1], PIECE); }
+
+/* The piece, filled as soon as what it held before is gone. NULL: that went wrong. */
+static double *fill(piece *p, size_t capacity, const double *from, size_t count)
+{
+    if (!piece_open(p, capacity) || !went_well(cudaEventSynchronize(p->gone), "memory")) return nullptr;
+    memcpy(p->at, from, count * sizeof(double));
+    return p->at;
+}
+
+__global__ static void copy_few(double *to, const double *from, size_t count)
+{
+    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+         i += static_cast<size_t>(gridDim.x) * blockDim.x)
+        to[i] = from[i];
+}
+
+/* The device reads them itself, where they lie: that takes less time than to start its copier. */
+static void put_few(pieces *p, cudaStream_t stream, double *to, const double *from, size_t count)
+{
+    const size_t THREADS = 256, MOST = 64, wanted = (count + THREADS - 1) / THREADS;
+    const unsigned blocks = static_cast<unsigned>(wanted > MOST ? MOST : wanted);
+    piece *next = &p->few[p->few_turn++ % 16];
+    const double *at = fill(next, FEW, from, count);
+    if (!at) return;
+    copy_few<<<blocks, THREADS, 0, stream>>>(to, at, count);
+    went_well(cudaGetLastError(), "memory");
+    went_well(cudaEventRecord(next->gone, stream), "memory");
 }
 
 static void put(pieces *p, cudaStream_t stream, double *to, const double *from, size_t count)
 {
-    if (!ready(p)) return;
-    for (size_t i = 0; i < count; i += PIECE, p->turn++) {
+    if (count && count <= FEW) {
+        put_few(p, stream, to, from, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i += PIECE) {
         size_t n = count - i < PIECE ? count - i : PIECE;
-        piece *next = &p->both[p->turn % 2];
-        if (!went_well(cudaEventSynchronize(next->gone), "memory")) return;
-        memcpy(next->at, from + i, n * sizeof(double));
-        went_well(cudaMemcpyAsync(to + i, next->at, n * sizeof(double), cudaMemcpyHostToDevice, stream), "memory");
+        piece *next = &p->both[p->turn++ % 2];
+        const double *at = fill(next, PIECE, from + i, n);
+        if (!at) return;
+        went_well(cudaMemcpyAsync(to + i, at, n * sizeof(double), cudaMemcpyHostToDevice, stream), "memory");
         went_well(cudaEventRecord(next->gone, stream), "memory");
     }
 }
@@ -141,6 +172,61 @@ static int memory_get(double *to, const double *from, size_t count)
     return outcome();
 }
 
+/* ---- rows that pass through --------------------------------------------------------------------------------------- */
+
+/* Each turn: the page-locked place, when it is free again, and when the device is done with where it went to. */
+struct passage {
+    double *at;
+    size_t capacity;
+    cudaEvent_t gone, done;
+};
+
+static struct {
+    passage both[2];
+    cudaStream_t stream;
+    cudaEvent_t come;
+} through;
+
+static bool may_pass()
+{
+    if (through.stream) return true;
+    bool well = went_well(cudaEventCreateWithFlags(&through.come, cudaEventDisableTiming), "memory");
+    for (int i = 0; i < 2; i++)
+        well = well && went_well(cudaEventCreateWithFlags(&through.both[i].gone, cudaEventDisableTiming), "memory") &&
+               went_well(cudaEventCreateWithFlags(&through.both[i].done, cudaEventDisableTiming), "memory");
+    return well && went_well(cudaStreamCreateWithFlags(&through.stream, cudaStreamNonBlocking), "memory");
+}
+
+static double *memory_stage(size_t turn, size_t count)
+{
+    passage *p = &through.both[turn];
+    if (!may_pass() || !went_well(cudaEventSynchronize(p->gone), "memory")) return nullptr;
+    if (count <= p->capacity) return p->at;
+    cudaFreeHost(p->at);
+    *p = passage{nullptr, 0, p->gone, p->done};
+    if (cudaMallocHost(reinterpret_cast<void **>(&p->at), count * sizeof(double)) != cudaSuccess) {
+        cudaGetLastError(); /* too little memory is no lasting fault */
+        return nullptr;
+    }
+    p->capacity = count;
+    return p->at;
+}
+
+static void memory_send(double *to, size_t turn, size_t count)
+{
+    passage *p = &through.both[turn];
+    went_well(cudaEventRecord(through.both[1 - turn].done, context_of()->stream), "memory");
+    went_well(cudaStreamWaitEvent(through.stream, p->done, 0), "memory");
+    went_well(cudaMemcpyAsync(to, p->at, count * sizeof(double), cudaMemcpyHostToDevice, through.stream), "memory");
+    went_well(cudaEventRecord(p->gone, through.stream), "memory");
+}
+
+static void memory_await()
+{
+    went_well(cudaEventRecord(through.come, through.stream), "memory");
+    went_well(cudaStreamWaitEvent(context_of()->stream, through.come, 0), "memory");
+}
+
 void matrix_put(double *to, const double *from, size_t count)
 {
     put(&of_matrices, context_of()->matrices.stream, to, from, count);
@@ -153,6 +239,8 @@ int matrix_get(double *to, const double *from, size_t count)
 
 const broad__memory cuda_memory = {
     .block = 0, /* set when the device is known */
+    .worth = 1e10,
+    .worth_each = 256,
     .alloc = memory_alloc,
     .free = memory_free,
     .room = memory_room,
@@ -160,4 +248,7 @@ const broad__memory cuda_memory = {
     .put = cuda_put,
     .ask = memory_ask,
     .get = memory_get,
+    .stage = memory_stage,
+    .send = memory_send,
+    .await = memory_await,
 };

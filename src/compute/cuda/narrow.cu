@@ -125,27 +125,33 @@ template <typename Run> static void with_activation(broad_activation activation,
     }
 }
 
-/* Four numbers of a row at a time, so that the device has something to do while it waits for memory. */
+/* Four numbers at a time, so that the device has something to do while it waits for memory. Each thread keeps its columns: a
+ * block takes whole rows, as many as its threads cover. */
 template <broad_activation ACTIVATION>
 __global__ static void bias_kernel(double *out, size_t out_stride, const double *bias, int nodes, size_t rows)
 {
+    constexpr int ROWS = 4;
     __shared__ double powers[POWERS];
     load_powers(powers);
     __syncthreads();
-    for (size_t row = blockIdx.x; row < rows; row += gridDim.x)
-        for (int first = static_cast<int>(threadIdx.x); first < nodes; first += 4 * THREADS) {
-            double value[4];
+    const int wide = nodes < THREADS ? nodes : THREADS, side = THREADS / wide,
+              own = static_cast<int>(threadIdx.x) / wide;
+    if (own >= side) return;
+    const size_t step = static_cast<size_t>(gridDim.x) * side * ROWS;
+    for (int node = static_cast<int>(threadIdx.x) % wide; node < nodes; node += wide) {
+        const double offset = bias[node];
+        for (size_t first = (static_cast<size_t>(blockIdx.x) * side + own) * ROWS; first < rows; first += step) {
+            double value[ROWS];
+            double *at = out + first * out_stride + node;
 #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                int node = first + i * THREADS;
-                value[i] = node < nodes ? out[row * out_stride + node] + bias[node] : 0;
-            }
+            for (int i = 0; i < ROWS; i++) value[i] = first + i < rows ? at[i * out_stride] + offset : 0;
 #pragma unroll
-            for (int i = 0; i < 4; i++) value[i] = activate<ACTIVATION>(value[i], powers);
+            for (int i = 0; i < ROWS; i++) value[i] = activate<ACTIVATION>(value[i], powers);
 #pragma unroll
-            for (int i = 0; i < 4; i++)
-                if (first + i * THREADS < nodes) out[row * out_stride + first + i * THREADS] = value[i];
+            for (int i = 0; i < ROWS; i++)
+                if (first + i < rows) at[i * out_stride] = value[i];
         }
+    }
 }
 
 void bias_and_activate(double *out, size_t out_stride, const double *bias, size_t nodes, size_t rows,
@@ -184,9 +190,91 @@ __device__ static void copy_row_async(double *to, const double *from, int column
         for (int i = lane; i < columns; i += WARP) copy_async(to + i, from + i, there);
 }
 
+/*
+ * Whole rows by the copy engine of newer devices: one lane asks for one row, and a barrier in shared memory counts the bytes
+ * that have come. Where there is none, or rows do not begin and end at 16 bytes, the lanes copy.
+ */
+typedef unsigned long long arrivals;
+
+[[maybe_unused]] __device__ static unsigned shared_address(const void *at)
+{
+    return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+
+/* By one thread; the others see it after the next barrier of the block. */
+__device__ static void arrivals_open(arrivals *at, unsigned count = 1)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(at)), "r"(count));
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+/* By all lanes of a warp: up to 32 rows. What was read or written there before must be done with. */
+__device__ static void bulk_rows(arrivals *barrier, double *to, int stride, const double *from, size_t from_stride,
+                                 int columns, int rows, int lane)
+{
+#if __CUDA_ARCH__ >= 900
+    const unsigned bytes = static_cast<unsigned>(columns) * sizeof(double);
+    if (lane == 0)
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+                     "r"(bytes * rows)
+                     : "memory");
+    __syncwarp();
+    if (lane < rows)
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                         shared_address(to + lane * stride)),
+                     "l"(from + lane * from_stride), "r"(bytes), "r"(shared_address(barrier))
+                     : "memory");
+#endif
+}
+
+/* What this thread has written to shared memory is there before the copy engine writes beside it or over it. */
+__device__ static void settle_writes()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+/* By all lanes of a warp, which count as one. */
+[[maybe_unused]] __device__ static void arrive(arrivals *barrier, int lane)
+{
+#if __CUDA_ARCH__ >= 900
+    __syncwarp();
+    if (lane == 0) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+#endif
+}
+
+/* This thread counts as soon as what it has begun to copy by itself has come. */
+[[maybe_unused]] __device__ static void arrivals_follow(arrivals *barrier)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
+#endif
+}
+
+__device__ static void arrivals_wait(arrivals *barrier, unsigned phase)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "{\n.reg .pred there;\nagain:\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 there, [%0], %1;\n@there bra done;\nbra again;\ndone:\n}" ::"r"(
+            shared_address(barrier)),
+        "r"(phase)
+        : "memory");
+#endif
+}
+
 __device__ static bool even(const double *at, size_t stride, int columns)
 {
     return reinterpret_cast<size_t>(at) % 16 == 0 && stride % 2 == 0 && columns % 2 == 0;
+}
+
+/* Whether rows can travel by the copy engine. */
+static bool bulk_of(const double *at, size_t stride, size_t columns)
+{
+    return context_of()->bulk && reinterpret_cast<size_t>(at) % 16 == 0 && stride % 2 == 0 && columns % 2 == 0;
 }
 
 /* Waits for the warps of a group alone. */
@@ -226,7 +314,8 @@ __host__ __device__ static int node_tiles(int nodes, int half)
     return tiles < 2 * half - 1 ? 2 * half - 1 : tiles;
 }
 
-static constexpr int GROUP_WARPS = 4, GROUP_THREADS = GROUP_WARPS * WARP, GROUP_ROWS = 2 * TILE_ROWS, NODE_GROUPS = 4;
+static constexpr int GROUP_WARPS = 4, GROUP_THREADS = GROUP_WARPS * WARP, GROUP_ROWS = 2 * TILE_ROWS, NODE_GROUPS = 4,
+                     NODE_BARRIERS = rounded(NODE_GROUPS, 2); /* what follows them begins at 16 bytes */
 
 /*
  * Groups of four warps take 32 rows at a time: each warp 16 of them, and one half of the nodes' tiles of 8, of which there
@@ -236,7 +325,7 @@ static constexpr int GROUP_WARPS = 4, GROUP_THREADS = GROUP_WARPS * WARP, GROUP_
 template <broad_activation ACTIVATION, int TILES>
 __global__ static void __launch_bounds__(NODE_GROUPS *GROUP_THREADS)
     nodes_kernel(double *out, size_t out_stride, const double *weight, size_t weight_stride, const double *bias,
-                 int inputs, int nodes, const double *x, size_t x_stride, size_t rows)
+                 int inputs, int nodes, const double *x, size_t x_stride, size_t rows, bool bulk)
 {
     extern __shared__ double shared[];
     const int threads = static_cast<int>(blockDim.x), tiles = node_tiles(nodes, TILES), stride = padded(8 * tiles),
@@ -247,8 +336,11 @@ __global__ static void __launch_bounds__(NODE_GROUPS *GROUP_THREADS)
     /* With an odd number of tiles one half has one more: not always the same quarter of the multiprocessor. */
     const int mine = (half ^ part ^ group) & 1 ? tiles - TILES : TILES, from = half ? tiles - mine : 0;
     double *offset = shared + steps * stride, *powers = offset + 8 * tiles,
-           *tile = powers + POWERS + group * GROUP_ROWS * x_wide;
+           *tile = powers + POWERS + NODE_BARRIERS + group * GROUP_ROWS * x_wide;
+    arrivals *come = reinterpret_cast<arrivals *>(powers + POWERS) + group;
+    unsigned phase = 0;
     load_powers(powers);
+    if (bulk && static_cast<int>(threadIdx.x) % GROUP_THREADS == 0) arrivals_open(come);
     for (int i = static_cast<int>(threadIdx.x); i < steps * stride; i += threads) {
         int input = i / stride, node = i % stride;
         shared[i] = input < inputs && node < nodes ? weight[input * weight_stride + node] : 0;
@@ -256,9 +348,14 @@ __global__ static void __launch_bounds__(NODE_GROUPS *GROUP_THREADS)
     for (int i = static_cast<int>(threadIdx.x); i < 8 * tiles; i += threads) offset[i] = i < nodes ? bias[i] : 0;
     for (int i = static_cast<int>(threadIdx.x) % GROUP_THREADS; i < GROUP_ROWS * x_wide; i += GROUP_THREADS)
         tile[i] = 0;
+    if (bulk) settle_writes();
     __syncthreads();
     const bool pairs = even(x, x_stride, inputs), pairs_out = even(out, out_stride, nodes);
     auto fetch = [&](size_t first) {
+        const int there = static_cast<int>(rows - first < GROUP_ROWS ? rows - first : GROUP_ROWS);
+        if (bulk && warp % GROUP_WARPS == 0)
+            bulk_rows(come, tile, x_wide, x + first * x_stride, x_stride, inputs, there, lane);
+        if (bulk) return;
         for (int i = warp % GROUP_WARPS; i < GROUP_ROWS; i += GROUP_WARPS) {
             size_t row = first + i;
             copy_row_async(tile + i * x_wide, x + (row < rows ? row : 0) * x_stride, inputs, row < rows, pairs, lane);
@@ -273,8 +370,9 @@ __global__ static void __launch_bounds__(NODE_GROUPS *GROUP_THREADS)
         double c[TILES][4];
 #pragma unroll
         for (int n = 0; n < TILES; n++) c[n][0] = c[n][1] = c[n][2] = c[n][3] = 0;
-        asm volatile("cp.async.wait_group 0;");
-        wait_for_group(group, GROUP_THREADS);
+        if (bulk) arrivals_wait(come, phase), phase ^= 1;
+        else asm volatile("cp.async.wait_group 0;");
+        if (!bulk) wait_for_group(group, GROUP_THREADS);
         const double *xu = tile + (part * TILE_ROWS + g) * x_wide + t, *xl = xu + 8 * x_wide;
         const double *w = shared + t * stride + 8 * from + g;
 #pragma unroll 2
@@ -317,7 +415,7 @@ static void launch_nodes(double *out, size_t out_stride, const double *weight, s
 {
     const context *c = context_of();
     int steps = rounded(inputs, STEP), wide = 8 * node_tiles(nodes, TILES);
-    size_t kept = (static_cast<size_t>(steps) * padded(wide) + wide + POWERS) * sizeof(double);
+    size_t kept = (static_cast<size_t>(steps) * padded(wide) + wide + POWERS + NODE_BARRIERS) * sizeof(double);
     size_t each = static_cast<size_t>(GROUP_ROWS) * padded(steps) * sizeof(double), groups = NODE_GROUPS;
     while (groups > 1 && kept + groups * each > c->shared) groups--;
     size_t bytes = kept + groups * each;
@@ -330,7 +428,8 @@ static void launch_nodes(double *out, size_t out_stride, const double *weight, s
     size_t most = (c->shared / bytes > 1 ? 2 : 1) * static_cast<size_t>(c->processors),
            wanted = (rows + groups * GROUP_ROWS - 1) / (groups * GROUP_ROWS);
     kernel<<<static_cast<unsigned>(wanted < most ? wanted : most), static_cast<unsigned>(groups) * GROUP_THREADS, bytes,
-             c->stream>>>(out, out_stride, weight, weight_stride, bias, inputs, nodes, x, x_stride, rows);
+             c->stream>>>(out, out_stride, weight, weight_stride, bias, inputs, nodes, x, x_stride, rows,
+                          bulk_of(x, x_stride, static_cast<size_t>(inputs)));
 }
 
 static void nodes_of(double *out, size_t out_stride, const double *weight, size_t weight_stride, const double *bias,
@@ -399,6 +498,22 @@ __device__ static void load_rows(double *to, int stride, int e_first, const doub
     asm volatile("cp.async.commit_group;");
 }
 
+/* Where a warp's sums go. */
+template <int TILES>
+__device__ static void write_sums(double *out, const double sums[TILES][4], const group &own, int p, int c, int lane)
+{
+    const int g = lane / 4, t = lane % 4, e_first = rounded(p, 8);
+#pragma unroll
+    for (int n = 0; n < TILES; n++)
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            int row = 16 * own.m + g + 8 * (i / 2), column = 8 * (own.n + n) + 2 * t + i % 2;
+            if (n >= own.count || row >= p) continue;
+            if (column < p) out[row * (p + c) + column] = sums[n][i];
+            else if (column >= e_first && column < e_first + c) out[row * (p + c) + p + column - e_first] = sums[n][i];
+        }
+}
+
 template <int MOST, int BLOCKS>
 __global__ static void __launch_bounds__(MOST, BLOCKS)
     sums_kernel(double *parts, groups all, const double *k, size_t k_stride, int p, sides e, size_t rows, size_t chunk)
@@ -448,15 +563,95 @@ __global__ static void __launch_bounds__(MOST, BLOCKS)
         }
         __syncthreads();
     }
-    double *out = parts + blockIdx.x * static_cast<size_t>(p) * (p + c);
-#pragma unroll
-    for (int n = 0; n < GROUP_TILES; n++)
-        for (int i = 0; i < 4; i++) {
-            int row = 16 * own.m + g + 8 * (i / 2), column = 8 * (own.n + n) + 2 * t + i % 2;
-            if (n >= own.count || row >= p) continue;
-            if (column < p) out[row * (p + c) + column] = sums[n][i];
-            else if (column >= e_first && column < e_first + c) out[row * (p + c) + p + column - e_first] = sums[n][i];
+    write_sums<GROUP_TILES>(parts + blockIdx.x * static_cast<size_t>(p) * (p + c), sums, own, p, c, lane);
+}
+
+/* Columns of [k | e] in shared memory, and how far apart its rows are. */
+__host__ __device__ static int sums_stride(int p, int c)
+{
+    int columns = rounded(p, 8) + rounded(c, 8), wide = rounded(p, 16);
+    return padded(wide > columns ? wide : columns);
+}
+
+/* Tiles on their way or in use. */
+static constexpr int STAGES_MOST = 8;
+
+static size_t bulk_sums_bytes(int p, int c, int stages)
+{
+    return (2 * STAGES_MOST + static_cast<size_t>(stages) * SUM_ROWS * sums_stride(p, c)) * sizeof(double);
+}
+
+/* The warp that brings the rows: k by the copy engine, the sides by itself, a lane a row. Rows that are not there are zeros. */
+__device__ static void bring_rows(double *to, int stride, arrivals *come, const double *k, size_t k_stride, int p,
+                                  const sides &e, size_t first, size_t end, int lane)
+{
+    const int count = static_cast<int>(end - first < SUM_ROWS ? end - first : SUM_ROWS);
+    double *own = to + lane * stride, *beside = own + rounded(p, 8);
+    const bool there = lane < count;
+    for (int i = 0; i < p && !there; i++) own[i] = 0;
+    for (int i = 0; i < e.columns; i++) copy_async(beside + i, there ? side_at(e, first + lane, i) : k, there);
+    arrivals_follow(come);
+    __syncwarp();
+    bulk_rows(come, to, stride, k + first * k_stride, k_stride, p, count, lane);
+}
+
+/* So many warps, and tiles of each, that their sums fit into the registers. */
+static constexpr int BULK_SUM_WARPS = 31, BULK_TILES = 5;
+
+/*
+ * The same where rows travel by the copy engine: one warp brings them, tile by tile, and the others multiply as soon as a tile
+ * is there; nobody waits for all. There are one or two sets of those, which take turns, each with sums of its own.
+ */
+__global__ static void __launch_bounds__(BULK_SUM_WARPS *WARP, 1)
+    bulk_sums_kernel(double *parts, groups all, const double *k, size_t k_stride, int p, sides e, size_t rows,
+                     size_t chunk, int stages)
+{
+    extern __shared__ double shared[];
+    const int c = e.columns, stride = sums_stride(p, c), tile = SUM_ROWS * stride;
+    const int lane = static_cast<int>(threadIdx.x) % WARP, warp = static_cast<int>(threadIdx.x) / WARP,
+              sets = (static_cast<int>(blockDim.x) / WARP - 1) / all.count, set = warp / all.count;
+    const size_t first = blockIdx.x * chunk, end = first + chunk < rows ? first + chunk : rows;
+    const int count = first < end ? static_cast<int>((end - first + SUM_ROWS - 1) / SUM_ROWS) : 0;
+    arrivals *come = reinterpret_cast<arrivals *>(shared), *gone = come + STAGES_MOST;
+    double *tiles = shared + 2 * STAGES_MOST;
+    /* Columns that no row has must be numbers all the same. */
+    for (int i = static_cast<int>(threadIdx.x); i < stages * tile; i += static_cast<int>(blockDim.x)) tiles[i] = 0;
+    for (int i = 0; threadIdx.x == 0 && i < stages; i++)
+        arrivals_open(come + i, WARP + 1), arrivals_open(gone + i, static_cast<unsigned>(all.count));
+    settle_writes();
+    __syncthreads();
+    if (set == sets) {
+        for (int i = 0, stage = 0, phase = 0; i < count; i++) {
+            if (i >= stages) arrivals_wait(gone + stage, phase ^ 1);
+            bring_rows(tiles + stage * tile, stride, come + stage, k, k_stride, p, e,
+                       first + static_cast<size_t>(i) * SUM_ROWS, end, lane);
+            if (++stage == stages) stage = 0, phase ^= 1;
         }
+        return;
+    }
+    const group own = all.of[warp - set * all.count];
+    double sums[BULK_TILES][4];
+#pragma unroll
+    for (int n = 0; n < BULK_TILES; n++) sums[n][0] = sums[n][1] = sums[n][2] = sums[n][3] = 0;
+    const double *left = tiles + lane % 4 * stride + 16 * own.m + lane / 4,
+                 *right = tiles + lane % 4 * stride + 8 * own.n + lane / 4;
+    for (int i = set, stage = set, phase = 0; i < count; i += sets) {
+        arrivals_wait(come + stage, phase);
+#pragma unroll 1
+        for (int row = stage * tile; row < (stage + 1) * tile; row += STEP * stride) {
+            double a[4] = {left[row], left[row + 8], left[row + 4 * stride], left[row + 4 * stride + 8]};
+#pragma unroll
+            for (int n = 0; n < BULK_TILES; n++) {
+                if (n >= own.count) break;
+                double b[2] = {right[row + 8 * n], right[row + 4 * stride + 8 * n]};
+                multiply(sums[n], a, b);
+            }
+        }
+        arrive(gone + stage, lane);
+        stage += sets;
+        if (stage >= stages) stage -= stages, phase ^= 1;
+    }
+    write_sums<BULK_TILES>(parts + (static_cast<size_t>(blockIdx.x) * sets + set) * p * (p + c), sums, own, p, c, lane);
 }
 
 /* A quarter of the multiprocessor has every fourth warp: each gets as many tiles, the largest groups first. */
@@ -476,12 +671,12 @@ static void balance(groups &all)
 }
 
 /* The tiles on and above the diagonal, and those of e; no warp has many more than another. */
-static groups share_out(int p, int c)
+static groups share_out(int p, int c, int most)
 {
     groups out = {};
     int tiles = rounded(p, 8) / 8 + rounded(c, 8) / 8;
     for (int m = 0; 16 * m < p; m++) {
-        int left = tiles - 2 * m, parts = (left + GROUP_TILES - 1) / GROUP_TILES, n = 2 * m;
+        int left = tiles - 2 * m, parts = (left + most - 1) / most, n = 2 * m;
         for (int i = 0; i < parts; i++) {
             int count = (left + parts - i - 1) / (parts - i);
             out.of[out.count++] =
@@ -532,34 +727,70 @@ __global__ static void add_sums_kernel(summed to, const double *parts, int p, si
     if (adder == 0 && out) *out += sums[lane];
 }
 
+/* Rows are cut into parts, as many as there are sums in the end. */
+struct cut {
+    size_t chunk, blocks, parts;
+};
+
+static cut cut_rows(size_t rows, size_t blocks, size_t each)
+{
+    size_t chunk = (rows + blocks - 1) / blocks;
+    chunk = (chunk + SUM_ROWS - 1) / SUM_ROWS * SUM_ROWS;
+    if (chunk < 4 * SUM_ROWS) chunk = 4 * SUM_ROWS;
+    blocks = (rows + chunk - 1) / chunk;
+    return {chunk, blocks, blocks * each};
+}
+
+template <typename Kernel, typename... More>
+static void launch_sums(Kernel kernel, bool *allowed, const cut &c, int warps, size_t bytes, More... more)
+{
+    const context *on = context_of();
+    if (!*allowed)
+        *allowed = went_well(
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(on->shared)),
+            "sums over rows");
+    kernel<<<static_cast<unsigned>(c.blocks), static_cast<unsigned>(warps * WARP), bytes, on->stream>>>(more...);
+}
+
+/* The parts, each p x (p + columns of e); NULL: there was no memory. */
+static double *sum_parts(size_t *count, const double *k, size_t k_stride, int p, const sides &e, size_t rows)
+{
+    static bool allowed[3];
+    const context *on = context_of();
+    const size_t processors = static_cast<size_t>(on->processors), numbers = static_cast<size_t>(p) * (p + e.columns);
+    const bool bulk = bulk_of(k, k_stride, static_cast<size_t>(p));
+    const groups all = share_out(p, e.columns, bulk ? BULK_TILES : GROUP_TILES);
+    const bool small = all.count * WARP <= 384;
+    const int sets = (BULK_SUM_WARPS - 1) / all.count > 1 ? 2 : 1;
+    const cut c = bulk ? cut_rows(rows, processors, static_cast<size_t>(sets)) : cut_rows(rows, 2 * processors, 1);
+    double *parts = scratch(SCRATCH_PARTS, c.parts * numbers);
+    if (!parts) return nullptr;
+    *count = c.parts;
+    if (bulk) {
+        int stages = STAGES_MOST;
+        while (stages > 2 && bulk_sums_bytes(p, e.columns, stages) > on->shared) stages--;
+        launch_sums(bulk_sums_kernel, &allowed[2], c, sets * all.count + 1, bulk_sums_bytes(p, e.columns, stages),
+                    parts, all, k, k_stride, p, e, rows, c.chunk, stages);
+        return parts;
+    }
+    launch_sums(small ? sums_kernel<384, 2> : sums_kernel<768, 1>, &allowed[small], c, all.count,
+                STAGES * SUM_ROWS * static_cast<size_t>(sums_stride(p, e.columns)) * sizeof(double), parts, all, k,
+                k_stride, p, e, rows, c.chunk);
+    return parts;
+}
+
 void narrow_sums(double *gram, size_t gram_stride, const double *k, size_t k_stride, size_t p,
                  const broad__side *beside, size_t count, size_t rows)
 {
-    const context *on = context_of();
     sides e = sides_of(beside, count);
-    int columns = rounded(static_cast<int>(p), 8) + rounded(e.columns, 8), wide = rounded(static_cast<int>(p), 16);
-    size_t bytes = STAGES * SUM_ROWS * static_cast<size_t>(padded(wide > columns ? wide : columns)) * sizeof(double);
-    size_t most = 2 * static_cast<size_t>(on->processors),
-           chunk = rounded(static_cast<int>((rows + most - 1) / most), SUM_ROWS);
-    if (chunk < 4 * SUM_ROWS) chunk = 4 * SUM_ROWS;
-    size_t blocks = (rows + chunk - 1) / chunk, numbers = p * (p + static_cast<size_t>(e.columns));
-    groups all = share_out(static_cast<int>(p), e.columns);
-    double *parts = scratch(SCRATCH_PARTS, blocks * numbers);
-    auto kernel = all.count * WARP <= 384 ? sums_kernel<384, 2> : sums_kernel<768, 1>;
-    static bool allowed[2];
-    bool &here = allowed[all.count * WARP <= 384];
-    if (!here)
-        here = went_well(
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(on->shared)),
-            "sums over rows");
+    size_t numbers = p * (p + static_cast<size_t>(e.columns)), many = 0;
+    const double *parts = sum_parts(&many, k, k_stride, static_cast<int>(p), e, rows);
     if (!parts) return;
-    kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(all.count * WARP), bytes, on->stream>>>(
-        parts, all, k, k_stride, static_cast<int>(p), e, rows, chunk);
     summed to = {gram, gram_stride, {}, {}};
     for (size_t i = 0; i < count; i++)
         to.cross[i] = beside[i].cross, to.columns[i] = static_cast<int>(beside[i].columns);
-    add_sums_kernel<<<static_cast<unsigned>((numbers + SUMMED - 1) / SUMMED), THREADS, 0, on->stream>>>(
-        to, parts, static_cast<int>(p), numbers, blocks);
+    add_sums_kernel<<<static_cast<unsigned>((numbers + SUMMED - 1) / SUMMED), THREADS, 0, context_of()->stream>>>(
+        to, parts, static_cast<int>(p), numbers, many);
 }
 
 /* ---- products with few columns ------------------------------------------------------------------------------------- */
@@ -650,9 +881,124 @@ __global__ static void __launch_bounds__(APPLY_WARPS *WARP, 2)
     if (threadIdx.x == 0) squares[blockIdx.x] = sum;
 }
 
+static constexpr int BULK_WARPS = 8, BULK_TURNS = 2;
+
+/* How far apart rows are in shared memory: as they come, all in one piece, where that puts four of them into different banks. A
+ * row is then followed by the next one where zeros would be; it is multiplied by zeros. After the last one there are zeros. */
+__host__ __device__ static int change_stride(int p) { return p % 8 == 4 ? p : padded(rounded(p, STEP)); }
+__host__ __device__ static int change_tile(int p) { return TILE_ROWS * change_stride(p) + STEP; }
+
+static size_t bulk_bytes(int p, int warps)
+{
+    return (static_cast<size_t>(rounded(p, STEP)) * padded(NARROW_OUTPUTS) + BULK_TURNS * BULK_WARPS +
+            static_cast<size_t>(warps) * BULK_TURNS * change_tile(p)) *
+           sizeof(double);
+}
+
+/*
+ * The same for rows of k without gaps, of NARROW_MOST columns at most. A warp has 16 rows at a time; while it multiplies, the
+ * copy engine brings its next ones. Warps do not wait for each other.
+ */
+__global__ static void __launch_bounds__(BULK_WARPS *WARP, 1)
+    bulk_change_kernel(sides to, sides e, double *squares, double sign, const double *k, size_t rows, side_weights w,
+                       int p)
+{
+    extern __shared__ double shared[];
+    constexpr int STRIDE = padded(NARROW_OUTPUTS);
+    const int deep = rounded(p, STEP), wide = change_stride(p), size = change_tile(p),
+              threads = static_cast<int>(blockDim.x), lane = static_cast<int>(threadIdx.x) % WARP,
+              warp = static_cast<int>(threadIdx.x) / WARP, g = lane / 4, t = lane % 4;
+    double *tiles = shared + deep * STRIDE + BULK_TURNS * BULK_WARPS + warp * BULK_TURNS * size;
+    arrivals *come = reinterpret_cast<arrivals *>(shared + deep * STRIDE) + BULK_TURNS * warp;
+    for (int i = static_cast<int>(threadIdx.x); i < deep * STRIDE; i += threads) {
+        int row = i / STRIDE, column = i % STRIDE;
+        shared[i] = row < p && column < to.columns ? sign * weight_at(w, to, row, column) : 0;
+    }
+    for (int i = lane; i < BULK_TURNS * size; i += WARP) tiles[i] = 0;
+    for (int i = 0; lane == 0 && i < BULK_TURNS; i++) arrivals_open(come + i);
+    settle_writes();
+    __syncthreads();
+    const size_t across = static_cast<size_t>(gridDim.x) * (threads / WARP) * TILE_ROWS;
+    size_t first = (static_cast<size_t>(blockIdx.x) * (threads / WARP) + warp) * TILE_ROWS;
+    auto fetch = [&](size_t from, int turn) {
+        if (from >= rows) return;
+        const int count = static_cast<int>(rows - from < TILE_ROWS ? rows - from : TILE_ROWS);
+        double *at = tiles + turn * size;
+        if (wide == p) bulk_rows(come + turn, at, 0, k + from * p, 0, count * p, 1, lane);
+        else bulk_rows(come + turn, at, wide, k + from * p, p, p, count, lane);
+    };
+    double square = 0;
+    unsigned phase = 0;
+    int turn = 0;
+    fetch(first, 0);
+    for (; first < rows; first += across, turn ^= 1, phase ^= turn ? 0 : 1) {
+        __syncwarp();
+        fetch(first + across, turn ^ 1);
+        double sums[APPLY_TILES][4];
+#pragma unroll
+        for (int n = 0; n < APPLY_TILES; n++)
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                size_t row = first + g + 8 * (i / 2);
+                int column = 8 * n + 2 * t + i % 2;
+                sums[n][i] = row < rows && column < to.columns ? *side_at(e, row, column) : 0;
+            }
+        arrivals_wait(come + turn, phase);
+        const double *upper = tiles + turn * size + g * wide + t, *lower = upper + 8 * wide,
+                     *right = shared + t * STRIDE + g;
+#pragma unroll 4
+        for (int at = 0; at < deep; at += STEP) {
+            double a[4] = {upper[at], lower[at], upper[at + 4], lower[at + 4]};
+#pragma unroll
+            for (int n = 0; n < APPLY_TILES; n++) {
+                double b[2] = {right[at * STRIDE + 8 * n], right[(at + 4) * STRIDE + 8 * n]};
+                multiply(sums[n], a, b);
+            }
+        }
+#pragma unroll
+        for (int n = 0; n < APPLY_TILES; n++)
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                size_t row = first + g + 8 * (i / 2);
+                int column = 8 * n + 2 * t + i % 2;
+                if (row >= rows || column >= to.columns) continue;
+                *side_at(to, row, column) = sums[n][i];
+                if (column < to.split) square += sums[n][i] * sums[n][i];
+            }
+    }
+    if (!squares) return;
+    double sum = block_sum(square, shared);
+    if (threadIdx.x == 0) squares[blockIdx.x] = sum;
+}
+
+static void bulk_change(const sides &to, const sides &e, double *squares, double sign, const double *k, size_t rows,
+                        const side_weights &w, size_t p)
+{
+    const context *on = context_of();
+    int warps = BULK_WARPS;
+    while (warps > 1 && bulk_bytes(static_cast<int>(p), warps) > on->shared) warps--;
+    size_t each = static_cast<size_t>(warps) * TILE_ROWS, wanted = (rows + each - 1) / each,
+           blocks = std::min(wanted, static_cast<size_t>(on->processors));
+    double *parts = squares ? scratch(SCRATCH_PARTS, blocks) : nullptr;
+    if (squares && !parts) return;
+    static bool allowed;
+    if (!allowed)
+        allowed = went_well(cudaFuncSetAttribute(bulk_change_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                 static_cast<int>(on->shared)),
+                            "a residual");
+    bulk_change_kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(warps) * WARP,
+                         bulk_bytes(static_cast<int>(p), warps), on->stream>>>(to, e, parts, sign, k, rows, w,
+                                                                               static_cast<int>(p));
+    if (squares) add_numbers(squares, parts, blocks);
+}
+
 static void change(const sides &to, const sides &e, double *squares, double sign, const double *k, size_t k_stride,
                    size_t rows, const side_weights &w, size_t p)
 {
+    if (p <= NARROW_MOST && k_stride == p && bulk_of(k, k_stride, p)) {
+        bulk_change(to, e, squares, sign, k, rows, w, p);
+        return;
+    }
     size_t blocks = (rows + APPLY_ROWS - 1) / APPLY_ROWS;
     double *parts = squares ? scratch(SCRATCH_PARTS, blocks) : nullptr;
     if (squares && !parts) return;

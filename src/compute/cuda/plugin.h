@@ -16,7 +16,7 @@ extern "C" {
 /* Of two builds that lay out differently what they pass to each other, one must refuse the other: sizes tell, and a number where
  * they would not. */
 enum {
-    BROAD__CUDA_VERSION = 2,
+    BROAD__CUDA_VERSION = 3,
     BROAD__CUDA_ABI = BROAD__CUDA_VERSION << 16 |
                       (sizeof(broad__device) + sizeof(broad__memory) + sizeof(broad__nodes) + sizeof(broad__side)),
     BROAD__CUDA_NAME = 128

@@ -21,14 +21,61 @@ static const double *weights(scratch_use use, const double *from, size_t count)
     return at;
 }
 
+/* Philox4x32-10 by counter, number by number as rng/philox.h has it. */
+__device__ static double random_at(uint64_t element, uint64_t seed, uint3 words)
+{
+    uint64_t block = element / 2;
+    uint32_t c0 = static_cast<uint32_t>(block), c1 = words.x, c2 = words.y,
+             c3 = words.z | (static_cast<uint32_t>(block >> 32) & 0xFFFFFFu);
+    uint32_t k0 = static_cast<uint32_t>(seed), k1 = static_cast<uint32_t>(seed >> 32);
+    for (int round = 0; round < 10; round++) {
+        uint64_t p0 = static_cast<uint64_t>(0xD2511F53u) * c0, p1 = static_cast<uint64_t>(0xCD9E8D57u) * c2;
+        uint32_t n0 = static_cast<uint32_t>(p1 >> 32) ^ c1 ^ k0, n2 = static_cast<uint32_t>(p0 >> 32) ^ c3 ^ k1;
+        c0 = n0, c1 = static_cast<uint32_t>(p1), c2 = n2, c3 = static_cast<uint32_t>(p0);
+        k0 += 0x9E3779B9u, k1 += 0xBB67AE85u;
+    }
+    uint64_t bits = element % 2 ? static_cast<uint64_t>(c3) << 32 | c2 : static_cast<uint64_t>(c1) << 32 | c0;
+    return static_cast<double>(bits >> 11) * 0x1p-53;
+}
+
+/* The bias is input number `inputs`. */
+__global__ static void draw_weights(double *weight, double *bias, broad__drawing drawn, size_t inputs, size_t nodes)
+{
+    const size_t length = inputs + 1, step = static_cast<size_t>(gridDim.x) * blockDim.x;
+    const uint3 words = make_uint3(drawn.words[0], drawn.words[1], drawn.words[2]);
+    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < length * nodes; i += step) {
+        size_t input = i / nodes, node = i % nodes;
+        double number = 2.0 * random_at(node * length + input, drawn.seed, words) - 1.0;
+        if (input < inputs) weight[i] = number * drawn.scale;
+        else bias[node] = number * drawn.range;
+    }
+}
+
+/* Weights and biases of the nodes in the device's memory: drawn there, or brought. */
+static bool weights_of(const double **weight, const double **bias, const broad__nodes *nodes)
+{
+    const size_t count = nodes->inputs * nodes->nodes;
+    if (!nodes->drawn.known) {
+        *weight = weights(SCRATCH_WEIGHT, nodes->weight, count);
+        *bias = weights(SCRATCH_BIAS, nodes->bias, nodes->nodes);
+        return *weight && *bias;
+    }
+    double *w = scratch(SCRATCH_WEIGHT, count), *b = scratch(SCRATCH_BIAS, nodes->nodes);
+    if (!w || !b) return false;
+    draw_weights<<<blocks_for(count + nodes->nodes), THREADS, 0, context_of()->stream>>>(w, b, nodes->drawn,
+                                                                                         nodes->inputs, nodes->nodes);
+    *weight = w;
+    *bias = b;
+    return true;
+}
+
 static void rows_nodes(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
                        size_t rows)
 {
     const context *c = context_of();
-    const double *weight = weights(SCRATCH_WEIGHT, nodes->weight, nodes->inputs * nodes->nodes);
-    const double *bias = weights(SCRATCH_BIAS, nodes->bias, nodes->nodes);
+    const double *weight = nullptr, *bias = nullptr;
     double one = 1, zero = 0;
-    if (!weight || !bias || !rows) return;
+    if (!rows || !weights_of(&weight, &bias, nodes)) return;
     if (nodes->inputs <= NARROW_MOST) {
         narrow_nodes(out, out_stride, weight, bias, nodes->inputs, nodes->nodes, nodes->activation, x, x_stride, rows);
     } else {
@@ -263,23 +310,6 @@ static void rows_scale(double *k, size_t k_stride, size_t rows, size_t columns, 
 {
     scale_rows<<<blocks_for(rows * columns), THREADS, 0, context_of()->stream>>>(k, k_stride, rows, columns, root);
     went_well(cudaGetLastError(), "scaling rows");
-}
-
-/* Philox4x32-10 by counter, number by number as rng/philox.h has it. */
-__device__ double random_at(uint64_t element, uint64_t seed, uint3 words)
-{
-    uint64_t block = element / 2;
-    uint32_t c0 = static_cast<uint32_t>(block), c1 = words.x, c2 = words.y,
-             c3 = words.z | (static_cast<uint32_t>(block >> 32) & 0xFFFFFFu);
-    uint32_t k0 = static_cast<uint32_t>(seed), k1 = static_cast<uint32_t>(seed >> 32);
-    for (int round = 0; round < 10; round++) {
-        uint64_t p0 = static_cast<uint64_t>(0xD2511F53u) * c0, p1 = static_cast<uint64_t>(0xCD9E8D57u) * c2;
-        uint32_t n0 = static_cast<uint32_t>(p1 >> 32) ^ c1 ^ k0, n2 = static_cast<uint32_t>(p0 >> 32) ^ c3 ^ k1;
-        c0 = n0, c1 = static_cast<uint32_t>(p1), c2 = n2, c3 = static_cast<uint32_t>(p0);
-        k0 += 0x9E3779B9u, k1 += 0xBB67AE85u;
-    }
-    uint64_t bits = element % 2 ? static_cast<uint64_t>(c3) << 32 | c2 : static_cast<uint64_t>(c1) << 32 | c0;
-    return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
 __global__ void random_numbers(double *out, uint64_t seed, uint3 words, uint64_t first, size_t count)

@@ -13,6 +13,7 @@
 #include "compute/cpu/kernels.h"
 #include "compute/pool.h"
 #include "compute/single.h"
+#include "model/predict/predict_far.h"
 
 /* Work for which a thread is worth starting: some hundreds of microseconds. */
 #define THREAD_FLOPS 1e7
@@ -201,7 +202,20 @@ size_t broad__network_threads(const broad__network *network, size_t rows, size_t
     return threads == 0 || (double)threads < worth ? threads : (size_t)worth;
 }
 
-static int predict_rows(prediction *p, size_t threads)
+/* What the device, or each thread, computes of the rows. */
+static int compute_rows(prediction *p, broad__pool *pool, size_t blocks, const broad__device *device)
+{
+    int status = BROAD_NO_MEMORY;
+    if (device && broad__predict_may_pass(p->network, device, p->rows))
+        status = broad__predict_far(p->out, p->network, device, pool, p->x, p->rows, p->stride);
+    if (status != BROAD_NO_MEMORY) {
+        if (status == BROAD_OK && !all_finite(p->out, p->rows * p->network->outputs)) atomic_store(&p->overflowed, 1);
+        return status;
+    }
+    return broad__pool_run_watched(pool, blocks, predict_block, p);
+}
+
+static int predict_rows(prediction *p, size_t threads, const broad__device *device)
 {
     size_t blocks = (p->rows + BROAD__PREDICT_ROWS - 1) / BROAD__PREDICT_ROWS;
     broad__pool *pool = NULL;
@@ -213,7 +227,7 @@ static int predict_rows(prediction *p, size_t threads)
     if (status == BROAD_OK) broad__pool_run(pool, blocks, check_block, p);
     if (status == BROAD_OK && atomic_load(&p->refused))
         status = broad__network_check(p->network, p->x, p->rows, p->stride);
-    if (status == BROAD_OK) status = broad__pool_run_watched(pool, blocks, predict_block, p);
+    if (status == BROAD_OK) status = compute_rows(p, pool, blocks, device);
     if (status == BROAD_OK && atomic_load(&p->overflowed))
         status = broad__network_overflow(p->network, p->out, p->rows);
     broad__pool_close(pool);
@@ -221,7 +235,8 @@ static int predict_rows(prediction *p, size_t threads)
     return status;
 }
 
-int broad__predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride, size_t threads)
+int broad__predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride, size_t threads,
+                   const broad__device *device)
 {
     broad__network network;
     if (rows == 0) return BROAD_OK;
@@ -229,7 +244,7 @@ int broad__predict(double *out, const broad_model *model, const double *x, size_
     int status = broad__network_make(&network, model, NULL, rows >= 2 * BROAD__PREDICT_ROWS);
     if (status < 0) return status;
     prediction p = {.out = out, .network = &network, .x = x, .rows = rows, .stride = stride};
-    status = predict_rows(&p, threads);
+    status = predict_rows(&p, threads, device);
     broad__network_clear(&network);
     return status;
 }

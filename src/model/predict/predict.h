@@ -36,7 +36,9 @@ size_t broad__network_threads(const broad__network *network, size_t rows, size_t
 /* Whether the network can take all inputs: BROAD_BAD_DATA names the first that it cannot. */
 int broad__network_check(const broad__network *network, const double *x, size_t rows, size_t stride);
 
-/* All rows of x with the network's model, by at most `threads` threads (0: one per processor). */
-int broad__predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride, size_t threads);
+/* All rows of x with the network's model, by at most `threads` threads (0: one per processor). device: where they pass through
+ * if there are many; it is held. NULL: the processor. */
+int broad__predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride, size_t threads,
+                   const broad__device *device);
 
 #endif

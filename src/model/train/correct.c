@@ -43,7 +43,8 @@ static int is_wrong(const correction *c, const broad_model *model, size_t row)
 static int judge(correction *c)
 {
     const broad_model *model = c->trainer->model;
-    int status = broad__predict(c->scores, model, c->rows->x, c->rows->rows, model->inputs, c->trainer->run.threads);
+    int status =
+        broad__predict(c->scores, model, c->rows->x, c->rows->rows, model->inputs, c->trainer->run.threads, NULL);
     c->wrong = c->raised = 0;
     for (size_t i = 0; status == BROAD_OK && i < c->rows->rows; i++) {
         if (!is_wrong(c, model, i)) continue;

@@ -113,7 +113,7 @@ static int error_of(double *out, const half *h, const double *x, size_t threads)
 {
     size_t rows = h->rows->rows, inputs = h->rows->inputs, outputs = h->rows->outputs, counted = 0;
     double pooled = 0, all = 0, mean = 0;
-    int status = broad__predict(h->scores, h->network, x, rows, inputs, threads);
+    int status = broad__predict(h->scores, h->network, x, rows, inputs, threads, NULL);
     for (size_t j = 0; j < outputs && status == BROAD_OK; j++) {
         double square = 0;
         for (size_t i = 0; i < rows; i++) square += pow(h->targets[i * outputs + j] - h->scores[i * outputs + j], 2);

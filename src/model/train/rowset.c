@@ -243,8 +243,14 @@ int broad__rowset_refresh(broad__rowset *rowset)
 broad__kblock broad__model_kblock(const broad_model *model, size_t index)
 {
     const broad__layer *layer = &model->layers[index];
-    return (broad__kblock){{layer->inputs, layer->nodes, layer->weight, layer->bias, model->settings.activation,
-                            model->settings.precision == BROAD_PRECISION_FLOAT, NULL},
+    return (broad__kblock){{layer->inputs,
+                            layer->nodes,
+                            layer->weight,
+                            layer->bias,
+                            model->settings.activation,
+                            model->settings.precision == BROAD_PRECISION_FLOAT,
+                            NULL,
+                            {0}},
                            broad__model_feature_nodes(model, layer->first_group),
                            layer->width - layer->nodes};
 }

@@ -107,8 +107,14 @@ int broad__trial_add(broad__trial *trial, const broad__trial_block *block)
     int status = weight ? sample_block(weight, trial, block) : BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
         broad__phi phi = {t->device,
-                          {trial->columns, block->nodes, weight, trial->bias + trial->nodes, o->feature_activation,
-                           o->precision == BROAD_PRECISION_FLOAT, NULL},
+                          {trial->columns,
+                           block->nodes,
+                           weight,
+                           trial->bias + trial->nodes,
+                           o->feature_activation,
+                           o->precision == BROAD_PRECISION_FLOAT,
+                           NULL,
+                           {0}},
                           broad__model_scaling(t->model)};
         status = broad__phi_rows(trial->z + trial->nodes, trial->capacity, &phi, trial->residual.pool, trial->rows->x,
                                  trial->rows->rows);
@@ -116,7 +122,7 @@ int broad__trial_add(broad__trial *trial, const broad__trial_block *block)
     broad__free(weight);
     if (status < 0) return status;
     trial->kblocks[trial->blocks++] =
-        (broad__kblock){{trial->capacity, 0, NULL, NULL, o->activation, 0, NULL}, trial->nodes, block->nodes};
+        (broad__kblock){{trial->capacity, 0, NULL, NULL, o->activation, 0, NULL, {0}}, trial->nodes, block->nodes};
     trial->nodes += block->nodes;
     return BROAD_OK;
 }
