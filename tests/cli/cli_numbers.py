@@ -2,7 +2,7 @@
 """Numbers of every size: whatever finite columns, targets and settings are given, a fit that succeeds is verified on its own
 rows, a change of its scaling is not, and a prediction that succeeds is finite.
 
-Usage: cli_numbers.py PATH_OF_BROAD [COMBINATIONS [SEED]]. More combinations than the test has: lab/run_numbers.
+Usage: cli_numbers.py PATH_OF_BROAD [COMBINATIONS [SEED]]. More combinations than the test has: make numbers.
 """
 import csv
 import io
