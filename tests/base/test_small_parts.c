@@ -20,7 +20,7 @@
 static void suggestions_are_near(void **state)
 {
     (void)state;
-    static const char *const words[] = {"sigmoid", "Tanh", "relu",
+    static const char *const words[] = {"sigmoid", "Tanh", "relu", "y",
                                         "a word that is far too long to be near to any other one"};
     static const struct {
         const char *word, *nearest;
@@ -31,12 +31,12 @@ static void suggestions_are_near(void **state)
                 {"completely", NULL},  {"rleu", "relu"},
                 {"re", NULL}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *found = broad__nearest(rows[i].word, words, 4);
+        const char *found = broad__nearest(rows[i].word, words, 5);
         if (rows[i].nearest && found) assert_string_equal(found, rows[i].nearest);
         else assert_true(!rows[i].nearest && !found);
     }
-    assert_ptr_equal(broad__nearest(words[3], words, 4), words[3]);
-    assert_null(broad__nearest("another word that is far too long to be near to any other one", words, 4));
+    assert_ptr_equal(broad__nearest(words[4], words, 5), words[4]);
+    assert_null(broad__nearest("another word that is far too long to be near to any other one", words, 5));
 }
 
 static void quotations_are_cut_and_clean(void **state)
