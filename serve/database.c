@@ -62,10 +62,7 @@ static int run(serve_database *database, const char *sql)
 /* Projects of earlier builds kept all that a version had learned in rows of its own, and no number of them. */
 static int bring_up_to_date(serve_database *database)
 {
-    int64_t columns = 0;
-    int status = serve_number(&columns, database, "SELECT count(*) FROM pragma_table_info('versions') WHERE name=?",
-                              "t", "learned");
-    if (status || columns) return status;
+    if (!sqlite3_exec(database->handle, "SELECT learned FROM versions LIMIT 0", NULL, NULL, NULL)) return BROAD_OK;
     return run(database,
                "BEGIN IMMEDIATE; ALTER TABLE versions ADD COLUMN learned INTEGER NOT NULL DEFAULT 0;"
                "UPDATE versions SET learned=(SELECT count(*) FROM learned l WHERE l.version=versions.id); COMMIT");
