@@ -142,7 +142,7 @@ numbers: ## the suites that draw at random, for longer: make numbers [EXTREMES=2
 	@scripts/setup
 	@cmake --preset dev
 	@cmake --build --preset dev -j $(JOBS) --target broad test_drift
-	@$(PYTHON) lab/numbers.py build/dev/broad build/dev/tests/test_drift --json build/numbers.json $(if $(EXTREMES),--extremes $(EXTREMES)) \
+	@$(PYTHON) lab/run_numbers build/dev/broad build/dev/tests/test_drift --json build/numbers.json $(if $(EXTREMES),--extremes $(EXTREMES)) \
 	    $(if $(INCREMENTS),--increments $(INCREMENTS)) $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(SEED),--seed $(SEED))
 
 bench-damage: ## the same damaged models to broad and to other programs: make bench-damage [COUNT=400]

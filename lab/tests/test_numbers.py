@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The short form of `make numbers` (lab/numbers.py): its suites run, and what they say is counted; one that fails ends it.
+"""The short form of `make numbers` (lab/run_numbers): its suites run, and what they say is counted; one that fails ends it.
 
 Usage: test_numbers.py PATH_OF_BROAD.
 """
@@ -13,11 +13,11 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from bench import numbers  # noqa: E402
+from bench import extremes  # noqa: E402
 
 
 def run(broad, drift, json_file):
-    words = [sys.executable, ROOT / "lab" / "numbers.py", broad, drift, "--extremes", "4", "--increments", "600", "--networks", "12", "--json", json_file]
+    words = [sys.executable, ROOT / "lab" / "run_numbers", broad, drift, "--extremes", "4", "--increments", "600", "--networks", "12", "--json", json_file]
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
 
 
@@ -35,9 +35,9 @@ def main():
         end = run(broad, drift, folder + "/out.json")
         assert end.returncode == 0, end.stdout + end.stderr
         found = json.loads(pathlib.Path(folder, "out.json").read_text(encoding="utf-8"))
-        numbers.whole(found)
+        extremes.whole(found)
         assert found["extremes"] > 4 and found["fitted"] > 0 and found["increments"] == 600 and 0 < found["networks"] <= 12, found
-        assert f"{found['rows']:,} rows" in numbers.parts(found)[numbers.PAGE]["counts"]
+        assert f"{found['rows']:,} rows" in extremes.parts(found)[extremes.PAGE]["counts"]
         end = run(broad, "/bin/false", folder + "/none.json")
         assert end.returncode == 1 and "/bin/false ended with 1" in end.stderr and not os.path.exists(folder + "/none.json"), end.stderr
     print(found)

@@ -1,4 +1,4 @@
-"""docs/guarantees.md: what lab/numbers.py has tried."""
+"""docs/guarantees.md: what lab/run_numbers has tried."""
 from bench.marks import listed, wrapped
 from bench.tool import Failure
 
