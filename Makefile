@@ -137,7 +137,14 @@ fuzz-record: ## all fuzz targets for SECONDS (600) together, most of it without 
 	@scripts/run_fuzz build/fuzz --record $(or $(SECONDS),600) --plain build/fuzz-plain \
 	    $(if $(CODECS)$(wildcard build/fuzz-codecs/versions),--codecs build/fuzz-codecs)
 
-.PHONY: bench-damage soak
+.PHONY: numbers bench-damage soak
+numbers: ## the suites that draw at random, for longer: make numbers [EXTREMES=2000 INCREMENTS=1000000 NETWORKS=1000 SEED=]
+	@scripts/setup
+	@cmake --preset dev
+	@cmake --build --preset dev -j $(JOBS) --target broad test_drift
+	@$(PYTHON) lab/run_numbers build/dev/broad build/dev/tests/test_drift --json build/numbers.json $(if $(EXTREMES),--extremes $(EXTREMES)) \
+	    $(if $(INCREMENTS),--increments $(INCREMENTS)) $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(SEED),--seed $(SEED))
+
 bench-damage: ## the same damaged models to broad and to other programs: make bench-damage [COUNT=400]
 	@scripts/setup --damage
 	@lab/damage/build_lightgbm -j $(JOBS)

@@ -23,6 +23,7 @@ MODULES = {
     "export": "bench.export_report",
     "fuzzing": "bench.fuzzing",
     "losses": "bench.losses",
+    "numbers": "bench.extremes",
     "damage": "bench.damage",
     "soak": "bench.soak",
     "coverage": "bench.coverage",

@@ -75,8 +75,8 @@ static json_t *version_json(sqlite3_stmt *query)
 int serve_api_versions(serve_answer *out, const serve_request *request)
 {
     return serve_answer_rows(out, request, "versions", version_json,
-                             "SELECT v.id, v.made, v.kind, v.parent, v.rows, v.result, (SELECT count(*) FROM learned l"
-                             " WHERE l.version=v.id), (SELECT count(*) FROM changes c WHERE c.version=v.id), v.id=?"
+                             "SELECT v.id, v.made, v.kind, v.parent, v.rows, v.result, v.learned, (SELECT count(*) "
+                             "FROM changes c WHERE c.version=v.id), v.id=?"
                              " FROM versions v ORDER BY v.id DESC LIMIT 1000",
                              "i", serve_version_now(request->server));
 }

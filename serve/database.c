@@ -8,7 +8,8 @@
 /*
  * photos    one row per content. state: of serve_state. human: the class that a person gave or agreed to.
  * actions   what people did, in order; items: what each did to which photo, so that it can be taken back.
- * versions  every model; learned: which photos, with which class, it has learned in this project.
+ * versions  every model; learned: how many photos it has learned in this project.
+ * learned   which photos, with which class, the step that made a version has learned (learned.h).
  * trained   files that a model was trained on, as it names them, and that are photos of the project too.
  */
 static const char schema[] =
@@ -31,11 +32,12 @@ static const char schema[] =
     " review_after INTEGER, human_after TEXT);"
     "CREATE INDEX IF NOT EXISTS items_action ON items(action);"
     "CREATE TABLE IF NOT EXISTS versions(id INTEGER PRIMARY KEY AUTOINCREMENT, made INTEGER, kind TEXT, hash TEXT,"
-    " parent INTEGER, lineage INTEGER, rows INTEGER, result TEXT);"
+    " parent INTEGER, lineage INTEGER, rows INTEGER, result TEXT, learned INTEGER NOT NULL DEFAULT 0);"
     "CREATE TABLE IF NOT EXISTS changes(version INTEGER, photo INTEGER, before TEXT, after TEXT);"
     "CREATE INDEX IF NOT EXISTS changes_version ON changes(version);"
     "CREATE TABLE IF NOT EXISTS learned(version INTEGER, photo INTEGER, label TEXT, PRIMARY KEY(version, photo))"
     " WITHOUT ROWID;"
+    "CREATE INDEX IF NOT EXISTS learned_photo ON learned(photo, version);"
     "CREATE TABLE IF NOT EXISTS trained(file TEXT PRIMARY KEY, photo INTEGER);"
     "CREATE INDEX IF NOT EXISTS trained_photo ON trained(photo);"
     "CREATE TABLE IF NOT EXISTS watched(folder TEXT PRIMARY KEY);"
@@ -57,6 +59,15 @@ static int run(serve_database *database, const char *sql)
     return sqlite3_exec(database->handle, sql, NULL, NULL, NULL) ? fail(database) : BROAD_OK;
 }
 
+/* Projects of earlier builds kept all that a version had learned in rows of its own, and no number of them. */
+static int bring_up_to_date(serve_database *database)
+{
+    if (!sqlite3_exec(database->handle, "SELECT learned FROM versions LIMIT 0", NULL, NULL, NULL)) return BROAD_OK;
+    return run(database,
+               "BEGIN IMMEDIATE; ALTER TABLE versions ADD COLUMN learned INTEGER NOT NULL DEFAULT 0;"
+               "UPDATE versions SET learned=(SELECT count(*) FROM learned l WHERE l.version=versions.id); COMMIT");
+}
+
 int serve_database_open(serve_database *out, const char *path)
 {
     pthread_mutexattr_t recursive;
@@ -70,6 +81,7 @@ int serve_database_open(serve_database *out, const char *path)
     if (!status) sqlite3_busy_timeout(out->handle, 2000);
     if (!status) status = run(out, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-8000");
     if (!status) status = run(out, schema);
+    if (!status) status = bring_up_to_date(out);
     if (status) serve_database_close(out);
     return status;
 }

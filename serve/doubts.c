@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "serve/filter.h"
+#include "serve/learned.h"
 #include "serve/versions.h"
 
 /* ---- the list ---- */
@@ -98,9 +99,8 @@ static int note(serve_server *server, const serve_doubt *doubt, int64_t photo)
     int status = serve_database_begin(database);
     if (status) return status;
     status = serve_change(database, "INSERT OR REPLACE INTO trained VALUES(?,?)", "ti", doubt->file, photo);
-    if (!status)
-        status = serve_change(database, "INSERT OR IGNORE INTO learned VALUES(?,?,?)", "iit", doubt->version, photo,
-                              doubt->label);
+    if (!status) status = serve_learned_note(database, doubt->version, photo, doubt->label);
+    if (!status) status = serve_learned_count(database, doubt->version);
     return serve_database_end(database, status);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "run/photo_verdict.h"
+#include "serve/learned.h"
 #include "serve/versions.h"
 
 const char *const serve_review_names[3] = {"none", "agreed", "corrected"};
@@ -24,8 +25,8 @@ static const condition conditions[] = {
     {"text", "instr(lower(p.name),lower(:text))>0"},
     {"changed", "p.id IN (SELECT photo FROM changes WHERE version=CAST(:changed AS INTEGER))"},
     {"stack", "p.stack=CAST(:stack AS INTEGER)"},
-    {"pending", "(:pending<>'1' OR (p.review=2 AND NOT EXISTS (SELECT 1 FROM learned l WHERE l.photo=p.id AND"
-                " l.label=p.human AND l.version=(SELECT CAST(value AS INTEGER) FROM settings WHERE name='version'))))"},
+    {"pending", "(:pending<>'1' OR (p.review=2 AND p.human IS NOT " SERVE_LEARNED_LABEL(
+                    "p.id", "(SELECT CAST(value AS INTEGER) FROM settings WHERE name='version')") "))"},
 };
 enum { CONDITIONS = sizeof conditions / sizeof conditions[0], SQL_BYTES = 4096 };
 

@@ -8,6 +8,7 @@
 #include "io/folder.h"
 #include "io/output.h"
 #include "io/quote.h"
+#include "serve/learned.h"
 #include "serve/tool.h"
 #include "serve/versions.h"
 #include "serve/watch.h"
@@ -66,8 +67,8 @@ static int lesson_add(lesson *own, int64_t photo, const char *label)
 
 /* What people said and the model in use has not learned: corrections, with `agreed` what they agreed to as well. */
 #define NOT_LEARNED                                                                                                    \
-    " FROM photos p WHERE p.state IN (1,3) AND p.review>=? AND p.human IS NOT NULL AND NOT EXISTS"                     \
-    " (SELECT 1 FROM learned l WHERE l.version=? AND l.photo=p.id AND l.label=p.human)"
+    " FROM photos p WHERE p.state IN (1,3) AND p.review>=?1 AND p.human IS NOT NULL AND p.human"                       \
+    " IS NOT " SERVE_LEARNED_LABEL("p.id", "?2")
 
 int serve_learner_pending(int64_t *out, serve_server *server)
 {

@@ -17,8 +17,9 @@ int serve_label_check(const char *label)
     if (!wrong) return BROAD_OK;
     return cli_fail(
         BROAD_USAGE,
-        "this cannot be the name of a class: give 1 to 255 letters, without slashes, and neither a dot nor a "
-        "blank in front");
+        "this cannot be the name of a class: give 1 to %d bytes (a letter outside of English takes two to four), "
+        "without slashes, with neither a dot nor a blank in front and no blank at the end",
+        SERVE_LABEL_BYTES - 1);
 }
 
 /* A photo as it is and as it becomes. */

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "io/output.h"
+#include "serve/learned.h"
 #include "serve/reviews.h"
 
 enum { SETTLED_SECONDS = 2 };
@@ -128,15 +129,13 @@ static int judge_again(serve_server *server, const serve_model *model)
 
 /* ---- new versions ---- */
 
-static int keep_learned(serve_server *server, int64_t version, int64_t parent, const serve_candidate *candidate)
+static int keep_learned(serve_server *server, int64_t version, const serve_candidate *candidate)
 {
     serve_database *database = &server->project.database;
-    int status = serve_change(database, "INSERT INTO learned SELECT ?, photo, label FROM learned WHERE version=?", "ii",
-                              version, candidate->same_inputs ? parent : 0);
+    int status = BROAD_OK;
     for (size_t i = 0; !status && i < candidate->photo_count; i++)
-        status = serve_change(database, "INSERT OR REPLACE INTO learned VALUES(?,?,?)", "iit", version,
-                              candidate->photos[i], candidate->labels[i]);
-    return status;
+        status = serve_learned_add(database, version, candidate->photos[i], candidate->labels[i]);
+    return status ? status : serve_learned_count(database, version);
 }
 
 static int keep_row(int64_t *out, serve_server *server, const serve_candidate *candidate, int64_t rows)
@@ -156,7 +155,7 @@ static int keep_row(int64_t *out, serve_server *server, const serve_candidate *c
     *out = sqlite3_last_insert_rowid(database->handle);
     if (!candidate->same_inputs || !lineage)
         status = serve_change(database, "UPDATE versions SET lineage=id WHERE id=?", "i", *out);
-    return status ? status : keep_learned(server, *out, parent, candidate);
+    return status ? status : keep_learned(server, *out, candidate);
 }
 
 /* As a version that is not in use. */

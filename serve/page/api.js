@@ -1,6 +1,6 @@
 /* Requests to the server, and what it tells by itself. */
 
-let pageToken = "";
+let pageToken = "", begun = null; /* begun: the request for the token */
 
 export class Refused extends Error {
     constructor(code, message) {
@@ -14,7 +14,10 @@ export const sentence = (text) => text?.replace(/^[a-z]+(?=[ ,:])/, (word) => wo
 
 async function ask(method, path, body, type) {
     const headers = {};
-    if (method === "POST") headers["X-Broad-Token"] = pageToken;
+    if (method === "POST") {
+        await begun?.catch(() => {}); /* what is dropped while the page opens waits for the token */
+        headers["X-Broad-Token"] = pageToken;
+    }
     if (type) headers["Content-Type"] = type;
     let answer;
     try {
@@ -39,10 +42,15 @@ export const send = (file, name) =>
 /* What the server says of itself: its version, a server of map tiles or null. */
 export const session = { tiles: null };
 
-export async function begin() {
+async function openSession() {
     const { page_token: token, ...others } = await get("session");
     pageToken = token;
     Object.assign(session, others);
+}
+
+export function begin() {
+    begun = openSession();
+    return begun;
 }
 
 /* who: the name of the person at this page, for the record. */

@@ -2,15 +2,22 @@
 """Numbers of every size: whatever finite columns, targets and settings are given, a fit that succeeds is verified on its own
 rows, a change of its scaling is not, and a prediction that succeeds is finite.
 
-Usage: cli_numbers.py PATH_OF_BROAD [COMBINATIONS [SEED]]. More combinations than the test has: lab/run_numbers.
+Usage: cli_numbers.py PATH_OF_BROAD [COMBINATIONS [SEED]]. More combinations than the test has: make numbers.
 """
 import csv
 import io
 import itertools
+import json
 import os
 import random
+import struct
 import sys
 import tempfile
+
+try:
+    import xxhash
+except ImportError:  # Debian: python3-xxhash
+    xxhash = None
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cli_test import run  # noqa: E402
@@ -44,7 +51,7 @@ COLUMNS = {
 }
 # Seeds that have found something: weights so large that rounding decides what they leave; nodes that are rounding, since rows do not
 # differ in their directions; what is left of an output by nodes that depend on each other.
-KEPT = [1378, 1448, 2733, 1987, 5347, 5043, 21643]
+KEPT = [1378, 1448, 2733, 1987, 5347, 5043, 21643, 30806]
 EXTREMES = [LARGE, -LARGE, 1e300, -1e100, 1e30, 5e-324, -0.0, 0.0, 1e18]
 
 
@@ -131,11 +138,47 @@ def test_singular(folder):
     return [] if fitted.code == 0 and run("verify", model, path).code == 0 else ["what is advised does not help: " + fitted.err]
 
 
+def digits(data):
+    return xxhash.xxh3_128_hexdigest(bytes(data)).encode()
+
+
+def moved(path, to, index, step):
+    """The model with one output weight of its first layer moved, and every hash put right: docs/model-format.md."""
+    with open(path, "rb") as file: data = bytearray(file.read())
+    begin = 8 + struct.unpack("<Q", data[:8])[0]
+    first, end = (begin + at for at in json.loads(data[8:begin])["layer.1.output"]["data_offsets"])
+    weights, old = list(struct.unpack("<%dd" % ((end - first) // 8), data[first:end])), digits(data[first:end])
+    weights[index % len(weights)] += step
+    data[first:end] = struct.pack("<%dd" % len(weights), *weights)
+    data[8:begin] = data[8:begin].replace(old, digits(data[first:end]))
+    data[126:158] = digits(data[begin:])
+    data[75:107] = b"0" * 32
+    data[75:107] = digits(data[8:begin])
+    with open(to, "wb") as file: file.write(data)
+
+
+def test_moved_weights(folder):
+    """Where nodes are little more than rounding, which verify allows for: weights that are moved further than that are refused. The
+    last is a chain, with nodes that rounding may move by more."""
+    faults = []
+    for seed, least in ((1987, 1e-6), (5347, 1e-6), (30806, 1e-3)) if xxhash else ():
+        trial = Trial(folder, seed)
+        trial.run()
+        faults += trial.faults
+        for index, step in itertools.product((0, 9, 16, 23), (0, least, -1e-2, 1)):
+            moved(trial.path("m.broad"), trial.path("moved.broad"), index, step)
+            verify = run("verify", trial.path("moved.broad"), trial.path("t.csv"))
+            if verify.code != (step != 0): trial.fault("verify, with weight %d moved by %g" % (index, step), verify)
+        faults += trial.faults
+    return faults
+
+
 def main():
     count, seed = [int(w) for w in sys.argv[2:4]] + [28, 1][len(sys.argv) - 2:]
     fitted, faults = 0, []
     with tempfile.TemporaryDirectory() as folder:
-        faults += test_singular(folder)
+        faults += test_singular(folder) + test_moved_weights(folder)
+        for line in faults: print(line, flush=True)
         for i in [*KEPT, *range(seed, seed + count)]:
             trial = Trial(folder, i)
             fitted += trial.run()

