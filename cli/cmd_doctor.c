@@ -118,6 +118,9 @@ static json_t *speed_json(const broad_speed *s)
     put_rate(object, "gram", s->gram);
     put_rate(object, "read", s->read);
     put_rate(object, "copy", s->copy);
+    cli_json_put(object, "hash", cli_json_real(s->hash));
+    cli_json_put(object, "sums", cli_json_real(s->sums));
+    cli_json_put(object, "search", cli_json_real(s->search));
     cli_json_put(object, "spread", cli_json_real(s->spread));
     cli_json_put(object, "busy", cli_json_real(s->busy));
     return object;
@@ -283,6 +286,10 @@ static void print_speed(const broad_speed *s)
     cli_print("GB/s\n");
     cli_print("  %-22s %7.1f   %16.1f\n", "memory, read", s->read.one, s->read.all);
     cli_print("  %-22s %7.1f   %16.1f\n", "memory, copied", s->copy.one, s->copy.all);
+    cli_print("  %-22s %7.1f\n", "fingerprint", s->hash);
+    cli_print("  %-22s %7.1f\n", "sums of columns", s->sums);
+    cli_print("million rows/s\n");
+    cli_print("  %-22s %7.1f\n", "search for copies", s->search);
 }
 
 static void print_gpu(const diagnosis *d)
