@@ -94,6 +94,15 @@ static void advise_on_limits(diagnosis *d)
                s->temporary, s->temporary_free / 1e9);
 }
 
+static void advise_on_ranks(diagnosis *d)
+{
+    if (!cli_ranks_apart()) return;
+    advise(d,
+           "mpirun has started this process as one of several, which cannot work together without libbroad-mpi; build "
+           "broad where Open MPI is installed (Debian: apt install libopenmpi-dev)");
+    if (d->mpi_text[0]) advise(d, "libbroad-mpi cannot be loaded: %.300s", d->mpi_text);
+}
+
 /* ---- as JSON --------------------------------------------------------------------------------------------------- */
 
 static json_t *limit_json(double value) { return value > 0 ? cli_json_real(value) : json_null(); }
@@ -258,7 +267,8 @@ static void print_devices(const diagnosis *d)
     cli_print("devices    cpu (%s kernels)", d->machine.kernels);
     if (d->measured) cli_print(": %.1f GFLOP/s at most, %.1f GB/s from memory", d->speed.peak.all, d->speed.read.all);
     putchar('\n');
-    if (!d->mpi) cli_print("ranks      this process alone: no libbroad-mpi\n");
+    if (!d->mpi)
+        cli_print("ranks      %s: no libbroad-mpi\n", cli_ranks_apart() ? "several, apart" : "this process alone");
     else if (cli_ranks_started() > 1) cli_print("ranks      %zu, by %s\n", cli_ranks_started(), d->mpi_text);
     else cli_print("ranks      this process alone; mpirun may start several, by %s\n", d->mpi_text);
 }
@@ -344,6 +354,7 @@ int cli_doctor(const cli_arguments *arguments)
     advise_on_kernels(&d);
     if (d.measured) advise_on_speed(&d);
     advise_on_limits(&d);
+    advise_on_ranks(&d);
     if (cli_given(arguments, "json")) status = report_json(arguments, &d);
     else report_text(&d);
     return !status && !d.machine.self_test ? -BROAD_FAILED : status;

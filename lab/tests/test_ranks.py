@@ -121,6 +121,38 @@ class LongRanks(cli_ranks.Ranks):
                 subprocess.run(["ip", "netns", "del", name], capture_output=True)
             subprocess.run(["ip", "link", "del", bridge], capture_output=True)
 
+    def test_two_restarts(self):
+        """Each with another number of ranks."""
+        words = [*cli_ranks.KINDS["brls"][:-1]]
+        self.ok(0, "fit", self.data, *words, "40x60", "--seed", 3, "--no-names", "-q", "-o", self.path("at-once"))
+        self.ok(3, "fit", self.data, *words, "40x20", "--seed", 3, "--checkpoint", 7, "--no-names", "-q", "-o", self.path("twice"))
+        for ranks in (2, 5):
+            self.ok(ranks, "grow", self.path("twice"), self.data, "--enhance", "40x20", "--checkpoint", 3, "--no-names", "-q")
+        self.same("twice", "at-once")
+
+    @unittest.skipUnless(os.geteuid() == 0, "mounting takes root")
+    def test_full_and_read_only_places(self):
+        """One message, the code of one process, nothing half written, no rank left."""
+        for name, how, code in (("full", "size=16k", 74), ("read-only", "size=1m", 73)):
+            place = self.path(name)
+            os.mkdir(place)
+            subprocess.run(["mount", "-t", "tmpfs", "-o", how, "tmpfs", place], check=True)
+            try:
+                if name == "full":
+                    with open(os.path.join(place, "filling"), "wb") as file:
+                        file.write(bytes(16 * 1024))
+                else:
+                    subprocess.run(["mount", "-o", "remount,ro", place], check=True)
+                for more in ([], ["--checkpoint", 1]):
+                    words = ["fit", self.data, *cli_ranks.KINDS["brls"], "-q", *more, "-o", os.path.join(place, "m")]
+                    (alone, _, said), (found, _, err) = cli_ranks.run(0, *words), cli_ranks.run(3, *words)
+                    self.assertEqual((alone, found), (code, code), err)
+                    self.assertEqual(err.count(said.strip()), 1, err)
+                    self.assertNotIn("m", os.listdir(place))
+                    self.none_is_left()
+            finally:
+                subprocess.run(["umount", place], check=False)
+
     def try_joint_traffic(self, ranks):
         """What further columns of joint weights take is what the plan says, to the byte. With this lambda nothing is refined."""
         found = []
