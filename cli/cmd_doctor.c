@@ -96,6 +96,11 @@ static void advise_on_limits(diagnosis *d)
 
 static void advise_on_ranks(diagnosis *d)
 {
+    if (cli_ranks_here() > d->system.online)
+        advise(d,
+               "%zu ranks share the %zu processors of this machine, and wait for each other; start fewer, or on more "
+               "machines",
+               cli_ranks_here(), d->system.online);
     if (!cli_ranks_apart()) return;
     advise(d,
            "mpirun has started this process as one of several, which cannot work together without libbroad-mpi; build "
@@ -203,6 +208,7 @@ static json_t *ranks_json(const diagnosis *d)
     cli_json_put(object, "possible", json_boolean(d->mpi));
     cli_json_put(object, "mpi", d->mpi ? cli_json_text(d->mpi_text) : json_null());
     cli_json_put(object, "ranks", json_integer((json_int_t)cli_ranks_started()));
+    cli_json_put(object, "here", json_integer((json_int_t)cli_ranks_here()));
     return object;
 }
 
@@ -269,7 +275,9 @@ static void print_devices(const diagnosis *d)
     putchar('\n');
     if (!d->mpi)
         cli_print("ranks      %s: no libbroad-mpi\n", cli_ranks_apart() ? "several, apart" : "this process alone");
-    else if (cli_ranks_started() > 1) cli_print("ranks      %zu, by %s\n", cli_ranks_started(), d->mpi_text);
+    else if (cli_ranks_started() > 1)
+        cli_print("ranks      %zu, of which %zu on this machine, by %s\n", cli_ranks_started(), cli_ranks_here(),
+                  d->mpi_text);
     else cli_print("ranks      this process alone; mpirun may start several, by %s\n", d->mpi_text);
 }
 

@@ -31,13 +31,15 @@ static size_t local = 1;
 static int joined; /* the ranks run the command together */
 static end_function end_ranks;
 static abort_function abort_ranks;
-static size_t told_rank;                     /* where the library is absent: what whoever started this process says */
+static size_t told_rank;                     /* where the library is absent: what mpirun says of this process */
 static char absent[2048];                    /* and why; "": it is there, or this process was started by itself */
 static int own_stdout = -1, own_stderr = -1; /* of a rank that is silent */
 
 size_t cli_rank(void) { return end_ranks ? comm.rank : told_rank; }
 
 size_t cli_ranks_started(void) { return end_ranks ? comm.ranks : 1; }
+
+size_t cli_ranks_here(void) { return end_ranks ? local : 1; }
 
 size_t cli_ranks(void) { return joined ? comm.ranks : 1; }
 

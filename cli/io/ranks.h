@@ -25,6 +25,7 @@ size_t cli_rank(void);
 int cli_ranks_join(void);
 int cli_ranks_apart(void);              /* this process is one of several, and cannot reach the others */
 size_t cli_ranks_started(void);         /* whether or not they run the command together */
+size_t cli_ranks_here(void);            /* of these, on this machine */
 size_t cli_ranks(void);                 /* 1: this process alone */
 const broad_comm *cli_comm(void);       /* NULL: likewise */
 int cli_writes(void);                   /* whether files are this rank's to write */

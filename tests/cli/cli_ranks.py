@@ -233,6 +233,12 @@ class Ranks(unittest.TestCase):
             self.assertEqual(start(tool, "predict", self.fitted(), self.more, "-q", "-o", self.path("alone.csv"), **alone).returncode, 0, alone)
         self.assertEqual(start(tool, "predict", self.fitted(), self.more, OMPI_COMM_WORLD_SIZE="3", OMPI_COMM_WORLD_RANK="0").returncode, 1)
 
+    def test_doctor(self):
+        ranks = os.cpu_count() + 1
+        found = json.loads(self.ok(ranks, "doctor", "--quick", "--json"))
+        self.assertEqual((found["ranks"]["ranks"], found["ranks"]["here"], found["ranks"]["possible"]), (ranks, ranks, True))
+        self.assertTrue(any(f"{ranks} ranks share" in text for text in found["advice"]), found["advice"])
+
     def test_more_ranks_than_rows(self):
         few = self.path("few.csv")
         with open(self.more) as file:

@@ -36,15 +36,15 @@ static void add(effort *out, effort what, double times)
     out->numbers += times * what.numbers;
 }
 
-/* One layer of the chain; those after the first have `previous` nodes of another before them. */
-static void add_layer(effort *out, const broad__sizes *s, double width, int way)
+/* So many layers of the chain. */
+static void add_layers(effort *out, const broad__sizes *s, double width, double times, int way)
 {
     double sides = s->outputs, probes = s->probes;
     effort nodes = nodes_of(s, s->nodes),
            sums = {width * (width + 8 * sides + 6 * probes), 2 * width + 4 * sides + 6 * probes};
-    add(out, nodes, way == KEPT ? 1 : 2);
-    add(out, sums, 1);
-    if (way == ALL_AGAIN) add(out, features_of(s), 1);
+    add(out, nodes, way == KEPT ? times : 2 * times);
+    add(out, sums, times);
+    if (way == ALL_AGAIN) add(out, features_of(s), times);
 }
 
 static void add_joint(effort *out, const broad__sizes *s, int way)
@@ -79,8 +79,10 @@ void broad__plan_card(broad_ranks_plan *out, const broad__sizes *s, const broad_
     for (int way = 0; way < WAYS; way++) {
         effort row = {0};
         if (way != ALL_AGAIN) add(&row, features_of(s), 1);
-        for (double j = 0; s->fitting != BROAD__FIT_AT_ONCE && j < s->layers; j++)
-            add_layer(&row, s, j > 0 ? s->nodes : s->first, way);
+        if (s->fitting != BROAD__FIT_AT_ONCE && s->layers > 0) {
+            add_layers(&row, s, s->first, 1, way);
+            add_layers(&row, s, s->nodes, s->layers - 1, way);
+        }
         if (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) add_joint(&row, s, way);
         out->card[way] = (broad_card_plan){8 * out->rows * row_numbers(s, way), out->rows * row.flops + out->flops_same,
                                            8 * out->rows * row.numbers};
