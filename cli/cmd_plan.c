@@ -233,7 +233,7 @@ static json_t *ranks_json(const planned *p)
     cli_json_put(object, "bytes_joint", cli_json_real(part->bytes_joint));
     cli_json_put(object, "bytes_refine", cli_json_real(part->bytes_refine));
     cli_json_put(object, "bytes_total", cli_json_real(part->bytes_total));
-    cli_json_put(object, "bytes_all", cli_json_real(part->bytes_all));
+    cli_json_put(object, "bytes_search", cli_json_real(part->bytes_search));
     cli_json_put(object, "bytes_read", cli_json_real(part->bytes_read));
     cli_json_put(object, "bytes_told", cli_json_real(part->bytes_told));
     cli_json_put(object, "rows_searched", cli_json_real(part->rows_searched));
@@ -385,7 +385,7 @@ static void print_card(const planned *p)
 static void show_text(const planned *p)
 {
     char table[32], own[32], rows[32], sums[32], all[32], work[32], trials[32];
-    cli_format_bytes(all, sizeof all, p->part.bytes_all);
+    cli_format_bytes(all, sizeof all, p->part.bytes_search);
     cli_format_bytes(own, sizeof own, p->part.bytes_data);
     cli_format_bytes(table, sizeof table, p->plan.bytes_data);
     cli_format_bytes(rows, sizeof rows, p->part.divided ? p->part.bytes_rows : p->plan.bytes_training);

@@ -1060,9 +1060,8 @@ static const cli_command commands[] = {
              "ten billion rows on a thousand ranks"},
             {"broad plan --rows 1e8 --inputs 20 --preset paper --ranks 16 --bandwidth 0.125 --peak 50",
              "on other machines, with a slow network"},
-            {"broad plan --rows 1e9 --inputs 9 --preset paper --device cuda --gpu-peak 63000 --gpu-bandwidth 4200 "
-             "--gpu-memory 140",
-             "a billion rows on a GPU of another machine"},
+            {"broad plan --rows 1e9 --inputs 9 --preset paper --device cuda",
+             "a billion rows on the GPU of this machine"},
         },
     },
     {

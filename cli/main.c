@@ -40,6 +40,9 @@ static int is_shared(const cli_command *command)
 static int run_command(const cli_command *command, cli_arguments *arguments)
 {
     cli_profile profile;
+    /* It becomes another program, which MPI would not know. */
+    if (command->run == cli_serve && cli_ranks_begun())
+        return cli_fail(BROAD_USAGE, "a server is one process: start 'broad serve' without mpirun");
     int shared = is_shared(command), status = shared ? cli_ranks_join() : BROAD_OK;
     if (status || (!shared && cli_rank())) return status;
     status = cli_profile_begin(&profile, arguments);

@@ -37,6 +37,8 @@ static int own_stdout = -1, own_stderr = -1; /* of a rank that is silent */
 
 size_t cli_rank(void) { return end_ranks ? comm.rank : told_rank; }
 
+int cli_ranks_begun(void) { return end_ranks != NULL; }
+
 size_t cli_ranks_started(void) { return end_ranks ? comm.ranks : 1; }
 
 size_t cli_ranks_here(void) { return end_ranks ? local : 1; }

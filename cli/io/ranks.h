@@ -24,6 +24,7 @@ size_t cli_rank(void);
  * connects them, is absent. */
 int cli_ranks_join(void);
 int cli_ranks_apart(void);              /* this process is one of several, and cannot reach the others */
+int cli_ranks_begun(void);              /* MPI was started, with one rank or with several */
 size_t cli_ranks_started(void);         /* whether or not they run the command together */
 size_t cli_ranks_here(void);            /* of these, on this machine */
 size_t cli_ranks(void);                 /* 1: this process alone */

@@ -1526,7 +1526,8 @@ typedef struct broad_ranks_plan {
     double bytes_refine;   /* of each pass that refines them */
     double steps_joint;    /* messages that wait for each other for joint weights */
     double bytes_data; /* of the table, where ranks have read it together: the inputs of its rows, the targets of all */
-    double bytes_all;  /* memory while it is read: of all rows, which of them are copies */
+    double
+        bytes_search; /* memory while copies are looked for; where there are any, 8 bytes of each row of all come to it */
     double bytes_read; /* of a file with 8 bytes for each number: the inputs of its rows, the targets of all */
     double
         bytes_told; /* of all rows, from rank to rank: two hashes and the targets as they are read, predictions at the end */

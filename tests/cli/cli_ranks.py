@@ -239,6 +239,11 @@ class Ranks(unittest.TestCase):
         self.assertEqual((found["ranks"]["ranks"], found["ranks"]["here"], found["ranks"]["possible"]), (ranks, ranks, True))
         self.assertTrue(any(f"{ranks} ranks share" in text for text in found["advice"]), found["advice"])
 
+    def test_no_server(self):
+        for ranks in (1, 3):
+            code, _, err = run(ranks, "serve", self.path("project"), "--no-browser")
+            self.assertEqual((code, err.count("without mpirun"), os.path.exists(self.path("project"))), (2, 1, False), err)
+
     def test_more_ranks_than_rows(self):
         few = self.path("few.csv")
         with open(self.more) as file:

@@ -7,8 +7,8 @@
  *   messages    a sum reaches one rank by r messages that it receives, and goes back to all in one broadcast; whether to
  *               stop is asked once per layer: log2 P messages of four bytes, and a broadcast
  *   table       8 bytes of each input of the rank's rows, and of each target of all rows
- *   for a while 8 bytes of each row, the first that is equal to it, and hashes of the rank's part in a table that is at most
- *               half full (data/copies.c)
+ *   for a while hashes of as many rows as the rank has, in a table that is at most half full; where there are copies, 8 bytes
+ *               of each row of all, the first that is equal to it (data/copies.c)
  *   told        two hashes of each row and its target, as they are read; its predictions at the end
  *   in order    all inputs for the fingerprint; for the sums of columns in stretches, with which the ranks are busy at the same
  *               time: data/transform/column_sums.c
@@ -135,7 +135,7 @@ static void plan_look(broad_ranks_plan *out, const broad__sizes *s, const broad_
     out->bytes_hashed = 8 * numbers;
     out->bytes_summed = 8 * passes * s->rows * columns;
     if (!out->divided) return;
-    out->bytes_all = 8 * s->rows + (HASHES + 2 * SLOT) * out->rows;
+    out->bytes_search = (HASHES + 2 * SLOT) * out->rows;
     out->bytes_told = 8 * s->rows * (2 + 1 + s->outputs);
     out->bytes_summed = 8 * passes * (ranks + stretches - 1) * s->rows / ranks * width / side;
 }
