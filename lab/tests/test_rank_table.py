@@ -63,6 +63,7 @@ class Table(cli_ranks.Ranks):
     def test_the_table(self):
         turn = 0
         for kind in cli_ranks.KINDS:
+            turn += 1  # other numbers of threads for the same command
             self.fit(0, kind, kind)
             for command in COMMANDS:
                 alone = self.outcome(0, None, command, kind)
