@@ -36,7 +36,7 @@ static void add(effort *out, effort what, double times)
     out->numbers += times * what.numbers;
 }
 
-/* So many layers of the chain. */
+/* Layers of the chain with this width, `times` of them. */
 static void add_layers(effort *out, const broad__sizes *s, double width, double times, int way)
 {
     double sides = s->outputs, probes = s->probes;
