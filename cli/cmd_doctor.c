@@ -94,6 +94,20 @@ static void advise_on_limits(diagnosis *d)
                s->temporary, s->temporary_free / 1e9);
 }
 
+static void advise_on_ranks(diagnosis *d)
+{
+    if (cli_ranks_here() > d->system.online)
+        advise(d,
+               "%zu ranks share the %zu processors of this machine, and wait for each other; start fewer, or on more "
+               "machines",
+               cli_ranks_here(), d->system.online);
+    if (!cli_ranks_apart()) return;
+    advise(d,
+           "mpirun has started this process as one of several, which cannot work together without libbroad-mpi; build "
+           "broad where Open MPI is installed (Debian: apt install libopenmpi-dev)");
+    if (d->mpi_text[0]) advise(d, "libbroad-mpi cannot be loaded: %.300s", d->mpi_text);
+}
+
 /* ---- as JSON --------------------------------------------------------------------------------------------------- */
 
 static json_t *limit_json(double value) { return value > 0 ? cli_json_real(value) : json_null(); }
@@ -118,6 +132,9 @@ static json_t *speed_json(const broad_speed *s)
     put_rate(object, "gram", s->gram);
     put_rate(object, "read", s->read);
     put_rate(object, "copy", s->copy);
+    cli_json_put(object, "hash", cli_json_real(s->hash));
+    cli_json_put(object, "sums", cli_json_real(s->sums));
+    cli_json_put(object, "search", cli_json_real(s->search));
     cli_json_put(object, "spread", cli_json_real(s->spread));
     cli_json_put(object, "busy", cli_json_real(s->busy));
     return object;
@@ -191,6 +208,7 @@ static json_t *ranks_json(const diagnosis *d)
     cli_json_put(object, "possible", json_boolean(d->mpi));
     cli_json_put(object, "mpi", d->mpi ? cli_json_text(d->mpi_text) : json_null());
     cli_json_put(object, "ranks", json_integer((json_int_t)cli_ranks_started()));
+    cli_json_put(object, "here", json_integer((json_int_t)cli_ranks_here()));
     return object;
 }
 
@@ -255,8 +273,11 @@ static void print_devices(const diagnosis *d)
     cli_print("devices    cpu (%s kernels)", d->machine.kernels);
     if (d->measured) cli_print(": %.1f GFLOP/s at most, %.1f GB/s from memory", d->speed.peak.all, d->speed.read.all);
     putchar('\n');
-    if (!d->mpi) cli_print("ranks      this process alone: no libbroad-mpi\n");
-    else if (cli_ranks_started() > 1) cli_print("ranks      %zu, by %s\n", cli_ranks_started(), d->mpi_text);
+    if (!d->mpi)
+        cli_print("ranks      %s: no libbroad-mpi\n", cli_ranks_apart() ? "several, apart" : "this process alone");
+    else if (cli_ranks_started() > 1)
+        cli_print("ranks      %zu, of which %zu on this machine, by %s\n", cli_ranks_started(), cli_ranks_here(),
+                  d->mpi_text);
     else cli_print("ranks      this process alone; mpirun may start several, by %s\n", d->mpi_text);
 }
 
@@ -283,6 +304,10 @@ static void print_speed(const broad_speed *s)
     cli_print("GB/s\n");
     cli_print("  %-22s %7.1f   %16.1f\n", "memory, read", s->read.one, s->read.all);
     cli_print("  %-22s %7.1f   %16.1f\n", "memory, copied", s->copy.one, s->copy.all);
+    cli_print("  %-22s %7.1f\n", "fingerprint", s->hash);
+    cli_print("  %-22s %7.1f\n", "sums of columns", s->sums);
+    cli_print("million rows/s\n");
+    cli_print("  %-22s %7.1f\n", "search for copies", s->search);
 }
 
 static void print_gpu(const diagnosis *d)
@@ -337,6 +362,7 @@ int cli_doctor(const cli_arguments *arguments)
     advise_on_kernels(&d);
     if (d.measured) advise_on_speed(&d);
     advise_on_limits(&d);
+    advise_on_ranks(&d);
     if (cli_given(arguments, "json")) status = report_json(arguments, &d);
     else report_text(&d);
     return !status && !d.machine.self_test ? -BROAD_FAILED : status;

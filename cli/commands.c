@@ -569,6 +569,17 @@ static const broad_option plan_machines[] = {
     {"bandwidth", 0, "GB", NULL, "1.25", "of the network between them, in gigabytes per second"},
     {"latency", 0, "US", NULL, "50", "of a message between them, in microseconds"},
     {"peak", 0, "GFLOPS", NULL, NULL, "of one core of their machines, in GFLOP/s; default: that of this one, measured"},
+    {"disk", 0, "GB", NULL, NULL,
+     "of a rank's part of the file that are read per second, in gigabytes; default: what the disk with the temporary "
+     "files of this machine gives, measured"},
+    {"scan", 0, "GB", NULL, NULL,
+     "of a table, per second of one core that adds it to a fingerprint or to sums of columns; default: measured"},
+    {"search", 0, "MROWS", NULL, NULL,
+     "millions of rows per second among which one core finds copies; default: measured"},
+    {"gpu-peak", 0, "GFLOPS", NULL, NULL,
+     "--device cuda: of a large product, in GFLOP/s; default: that of the GPU of this machine, measured"},
+    {"gpu-bandwidth", 0, "GB", NULL, NULL, "that its memory reads and writes per second; default: likewise"},
+    {"gpu-memory", 0, "GB", NULL, NULL, "that it has; default: likewise, as far as it is free"},
 };
 
 static const cli_section plan_sections[] = {
@@ -577,7 +588,7 @@ static const cli_section plan_sections[] = {
     LIBRARY("Network", "* seed memory until until-accuracy max-seconds patience"),
     LIBRARY("Supervision", SUPERVISION),
     LIBRARY("Stopping", "max-layers max-nodes"),
-    LIBRARY("Run", "threads"),
+    LIBRARY("Run", "threads device"),
     SECTION("Common", common),
     END,
 };
@@ -1036,16 +1047,21 @@ static const cli_command commands[] = {
         .run = cli_plan,
         .sections = plan_sections,
         .description = "Prints time, memory and traffic of a run on data of a given size, with the settings of 'broad fit', on "
-                       "this machine or on several ranks of MPI. Nothing is read or trained; the peak speed of a core is "
-                       "measured for a moment, unless --peak gives it. Time is that of training, without reading, and is "
-                       "meant to be right to within a factor of two. docs/scale.md has the formulas, and measured runs "
-                       "beside them. For data that is there already, 'broad fit DATA --plan' knows more.",
+                       "this machine, on its GPU or on several ranks of MPI. Nothing is read or trained; what the options "
+                       "of the machines do not give is measured for a moment: the peak speed of a core, how fast it goes "
+                       "over a table, the disk (by a file of 32 MB without a name), the GPU. Time is that of reading a "
+                       "file with 8 bytes for each number, such as NPY, of describing its columns and of training; it is "
+                       "meant to be right to within a factor of two. Text takes longer to read: give --disk what is read "
+                       "of it per second. docs/scale.md has the formulas, and measured runs beside them. For data that "
+                       "is there already, 'broad fit DATA --plan' knows more.",
         .examples = {
             {"broad plan --rows 1e6 --inputs 50 --preset paper", "a million rows on this machine"},
             {"broad plan --rows 1e10 --inputs 9 --preset paper --ranks 1000 --threads 1",
              "ten billion rows on a thousand ranks"},
             {"broad plan --rows 1e8 --inputs 20 --preset paper --ranks 16 --bandwidth 0.125 --peak 50",
              "on other machines, with a slow network"},
+            {"broad plan --rows 1e9 --inputs 9 --preset paper --device cuda",
+             "a billion rows on the GPU of this machine"},
         },
     },
     {

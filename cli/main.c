@@ -40,9 +40,12 @@ static int is_shared(const cli_command *command)
 static int run_command(const cli_command *command, cli_arguments *arguments)
 {
     cli_profile profile;
-    if (is_shared(command)) cli_ranks_join();
-    else if (cli_rank()) return BROAD_OK;
-    int status = cli_profile_begin(&profile, arguments);
+    /* It becomes another program, which MPI would not know. */
+    if (command->run == cli_serve && cli_ranks_begun())
+        return cli_fail(BROAD_USAGE, "a server is one process: start 'broad serve' without mpirun");
+    int shared = is_shared(command), status = shared ? cli_ranks_join() : BROAD_OK;
+    if (status || (!shared && cli_rank())) return status;
+    status = cli_profile_begin(&profile, arguments);
     if (!status) status = command->run(arguments);
     return cli_profile_end(&profile, status);
 }
@@ -113,7 +116,7 @@ int main(int count, char **words)
     ended.status = cli_ranks_begin();
     if (!ended.status) ended.status = dispatch(count, words, &ended.name);
     int code = exit_code(ended.status), written = ended.status < 0 ? BROAD_OK : finish_output(BROAD_OK);
-    if (cli_ranks_started() > 1) cli_signals_silence();
+    if (cli_ranks_started() > 1 || cli_ranks_apart()) cli_signals_silence();
     code = cli_ranks_end(written < 0 ? -written : code, speak);
     return !code && finish_output(BROAD_OK) ? -BROAD_IO : code;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "message.h"
@@ -30,15 +31,30 @@ static size_t local = 1;
 static int joined; /* the ranks run the command together */
 static end_function end_ranks;
 static abort_function abort_ranks;
+static size_t told_rank;                     /* where the library is absent: what mpirun says of this process */
+static char absent[2048];                    /* and why; "": it is there, or this process was started by itself */
 static int own_stdout = -1, own_stderr = -1; /* of a rank that is silent */
 
-size_t cli_rank(void) { return end_ranks ? comm.rank : 0; }
+size_t cli_rank(void) { return end_ranks ? comm.rank : told_rank; }
+
+int cli_ranks_begun(void) { return end_ranks != NULL; }
 
 size_t cli_ranks_started(void) { return end_ranks ? comm.ranks : 1; }
 
+size_t cli_ranks_here(void) { return end_ranks ? local : 1; }
+
 size_t cli_ranks(void) { return joined ? comm.ranks : 1; }
 
-void cli_ranks_join(void) { joined = end_ranks != NULL; }
+int cli_ranks_join(void)
+{
+    joined = end_ranks != NULL;
+    if (!absent[0]) return BROAD_OK;
+    return cli_fail(BROAD_FAILED,
+                    "this process was started as one rank of several, and " BROAD_MPI_LIBRARY
+                    ", which connects them, cannot be loaded (%s). Build broad where Open MPI is installed "
+                    "(Debian: apt install libopenmpi-dev), or start it without mpirun",
+                    absent);
+}
 
 const broad_comm *cli_comm(void) { return cli_ranks() > 1 ? &comm : NULL; }
 
@@ -69,13 +85,34 @@ static int find(void *out, void *library, const char *name)
     return function != NULL;
 }
 
-/* What mpirun, mpiexec and srun tell the processes that they start; NULL: this one was started by itself. */
+/* What mpirun, mpiexec and srun tell the processes that they start. */
+static const char *const told_sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", NULL};
+static const char *const told_ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", NULL};
+
+static const char *first_told(const char *const *names)
+{
+    const char *value = NULL;
+    for (; !value && *names; names++) value = getenv(*names);
+    return value;
+}
+
+/* NULL: this process was started by itself. */
 static const char *started_as(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK"};
-    const char *value = NULL;
-    for (size_t i = 0; !value && i < sizeof names / sizeof *names; i++) value = getenv(names[i]);
-    return value;
+    const char *rank = first_told(told_ranks);
+    return rank ? rank : getenv("OMPI_COMM_WORLD_SIZE") ? getenv("OMPI_COMM_WORLD_SIZE") : getenv("PMI_SIZE");
+}
+
+int cli_ranks_apart(void) { return absent[0] != 0; }
+
+/* Without the library a process alone goes on, and so does a command that rank 0 does by itself. */
+static void go_on_apart(const char *reason)
+{
+    const char *size = first_told(told_sizes), *rank = first_told(told_ranks);
+    end_ranks = NULL;
+    if (size && strcmp(size, "1") == 0) return;
+    told_rank = rank ? (size_t)strtoul(rank, NULL, 10) : 0;
+    snprintf(absent, sizeof absent, "%s", reason ? reason : "it is incomplete");
 }
 
 /* mpirun gives rank 0 a terminal of its own, and passes on what comes there to a file, a pipe or a person. */
@@ -112,22 +149,14 @@ static void be_heard(void)
 int cli_ranks_begin(void)
 {
     begin_function begin = NULL;
-    const char *value = started_as();
-    if (!value) return BROAD_OK;
-    int alone = getenv("OMPI_COMM_WORLD_SIZE") && strcmp(value, "1") == 0;
+    if (!started_as()) return BROAD_OK;
     void *library = open_library();
     int complete = library && find(&begin, library, "broad_mpi_tool_begin") &&
                    find(&end_ranks, library, "broad_mpi_tool_end") &&
                    find(&abort_ranks, library, "broad_mpi_tool_abort");
     if (!complete) {
-        const char *reason = dlerror();
-        end_ranks = NULL;
-        if (alone) return BROAD_OK;
-        return cli_fail(BROAD_FAILED,
-                        "this process was started as one rank of several, and " BROAD_MPI_LIBRARY
-                        ", which connects them, cannot be loaded (%s). Build broad where Open MPI is installed "
-                        "(Debian: apt install libopenmpi-dev), or start it without mpirun",
-                        reason ? reason : "it is incomplete");
+        go_on_apart(dlerror());
+        return BROAD_OK;
     }
     comm.size = sizeof comm;
     if (begin(&comm, &local)) {
@@ -153,7 +182,9 @@ int cli_ranks_end(int code, void (*speak)(void))
     int all = code;
     to_say = speak;
     if (!end_ranks) {
-        if (code) speak();
+        /* Rank 0 says it for all, whom mpirun then ends. */
+        const struct timespec patience = {(time_t)PATIENCE, 0};
+        if (code && !(told_rank && nanosleep(&patience, NULL))) speak();
         return code;
     }
     size_t rank = comm.rank, ranks = comm.ranks;

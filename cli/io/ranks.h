@@ -20,9 +20,13 @@ int cli_ranks_end(int code, void (*speak)(void));
 int cli_ranks_known(char *out, size_t bytes);
 
 size_t cli_rank(void);
-/* The command is one that the ranks run together; before that, and without it, each is alone. */
-void cli_ranks_join(void);
+/* The command is one that the ranks run together; before that, and without it, each is alone. Fails where libbroad-mpi, which
+ * connects them, is absent. */
+int cli_ranks_join(void);
+int cli_ranks_apart(void);              /* this process is one of several, and cannot reach the others */
+int cli_ranks_begun(void);              /* MPI was started, with one rank or with several */
 size_t cli_ranks_started(void);         /* whether or not they run the command together */
+size_t cli_ranks_here(void);            /* of these, on this machine */
 size_t cli_ranks(void);                 /* 1: this process alone */
 const broad_comm *cli_comm(void);       /* NULL: likewise */
 int cli_writes(void);                   /* whether files are this rank's to write */

@@ -1502,6 +1502,11 @@ static inline void broad_plan_init(broad_plan *out) { broad_result_init(out, siz
 BROAD_API int broad_plan_run(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows,
                              size_t inputs, size_t outputs);
 
+/* What a GPU has to do: memory for the rows, work, and bytes that its memory reads and writes meanwhile. */
+typedef struct broad_card_plan {
+    double bytes, flops, moved;
+} broad_card_plan;
+
 /* What it is for several ranks (broad_comm): work, memory and messages of one of them. Seconds follow from the speed of the
  * machines and of the network; `broad plan` computes them. */
 typedef struct broad_ranks_plan {
@@ -1524,6 +1529,17 @@ typedef struct broad_ranks_plan {
     double bytes_refine;   /* of each pass that refines them */
     double steps_joint;    /* messages that wait for each other for joint weights */
     double bytes_data; /* of the table, where ranks have read it together: the inputs of its rows, the targets of all */
+    double
+        bytes_search; /* memory while copies are looked for; where there are any, 8 bytes of each row of all come to it */
+    double bytes_read; /* of a file with 8 bytes for each number: the inputs of its rows, the targets of all */
+    double
+        bytes_told; /* of all rows, from rank to rank: two hashes and the targets as they are read, predictions at the end */
+    double bytes_hashed;  /* of all rows, which one rank after the other adds to the fingerprint */
+    double rows_searched; /* among which this rank looks for copies */
+    double bytes_summed;  /* of the sums of columns, what one thread after the other adds up until they are there */
+    /* On a GPU of its own: with everything kept there, with the columns of a layer recomputed in each pass, with the feature nodes
+     * recomputed as well. Zeros: this stays on the processor. */
+    broad_card_plan card[3];
 } broad_ranks_plan;
 
 static inline void broad_ranks_plan_init(broad_ranks_plan *out) { broad_result_init(out, sizeof *out); }
@@ -1702,11 +1718,13 @@ typedef struct broad_speed {
     broad_rate read, copy;    /* GB/s of memory; a copied byte is read and written                        */
     double spread;            /* relative difference of the peak at the beginning and at the end          */
     double busy;              /* fraction of the time in which other programs had the processors          */
+    double hash, sums;        /* GB/s of one thread: fingerprint of a table, sums of its columns          */
+    double search;            /* millions of rows per second of one thread, to look for copies            */
 } broad_speed;
 
 static inline void broad_speed_init(broad_speed *out) { broad_result_init(out, sizeof *out); }
-/* Measures for about a second with this many threads (0: one per processor). quick not 0: peak and read of one thread
- * alone, in less than a tenth of that; the rest is 0. */
+/* Measures for about a second with this many threads (0: one per processor). quick 1: peak and read of one thread alone, in
+ * less than a tenth of that; 2: hash, sums and search as well; the rest is 0. */
 BROAD_API int broad_machine_measure(broad_speed *out, size_t threads, int quick);
 
 /* The GPU that BROAD_DEVICE_CUDA stands for. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ranks of MPI at length: every kind with 1, 2, 3, 4 and 8 ranks and 1 or 2 threads each, kills at random moments and the restart after each,
+"""Ranks of MPI at length: every kind with 1, 2, 3, 4 and 8 ranks and 1 or 2 threads each (other commands: test_rank_table.py), kills at random moments and the restart after each,
 three hosts in network namespaces.
 
 Usage: test_ranks.py PATH_OF_BROAD [--kills N]. The short form is tests/cli/cli_ranks.py.
@@ -121,6 +121,38 @@ class LongRanks(cli_ranks.Ranks):
                 subprocess.run(["ip", "netns", "del", name], capture_output=True)
             subprocess.run(["ip", "link", "del", bridge], capture_output=True)
 
+    def test_two_restarts(self):
+        """Each with another number of ranks."""
+        words = [*cli_ranks.KINDS["brls"][:-1]]
+        self.ok(0, "fit", self.data, *words, "40x60", "--seed", 3, "--no-names", "-q", "-o", self.path("at-once"))
+        self.ok(3, "fit", self.data, *words, "40x20", "--seed", 3, "--checkpoint", 7, "--no-names", "-q", "-o", self.path("twice"))
+        for ranks in (2, 5):
+            self.ok(ranks, "grow", self.path("twice"), self.data, "--enhance", "40x20", "--checkpoint", 3, "--no-names", "-q")
+        self.same("twice", "at-once")
+
+    @unittest.skipUnless(os.geteuid() == 0, "mounting takes root")
+    def test_full_and_read_only_places(self):
+        """One message, the code of one process, nothing half written, no rank left."""
+        for name, how, code in (("full", "size=16k", 74), ("read-only", "size=1m", 73)):
+            place = self.path(name)
+            os.mkdir(place)
+            subprocess.run(["mount", "-t", "tmpfs", "-o", how, "tmpfs", place], check=True)
+            try:
+                if name == "full":
+                    with open(os.path.join(place, "filling"), "wb") as file:
+                        file.write(bytes(16 * 1024))
+                else:
+                    subprocess.run(["mount", "-o", "remount,ro", place], check=True)
+                for more in ([], ["--checkpoint", 1]):
+                    words = ["fit", self.data, *cli_ranks.KINDS["brls"], "-q", *more, "-o", os.path.join(place, "m")]
+                    (alone, _, said), (found, _, err) = cli_ranks.run(0, *words), cli_ranks.run(3, *words)
+                    self.assertEqual((alone, found), (code, code), err)
+                    self.assertEqual(err.count(said.strip()), 1, err)
+                    self.assertNotIn("m", os.listdir(place))
+                    self.none_is_left()
+            finally:
+                subprocess.run(["umount", place], check=False)
+
     def try_joint_traffic(self, ranks):
         """What further columns of joint weights take is what the plan says, to the byte. With this lambda nothing is refined."""
         found = []
@@ -152,6 +184,56 @@ class LongRanks(cli_ranks.Ranks):
             self.ok(0, "fit", self.large(), *words, "-q", "-o", self.path("timed"))
             spent = os.times().children_user - before
             self.assertTrue(0.4 < spent / plan["seconds"]["total"] < 2.5, (enhance, spent, plan["seconds"]))
+
+    def numbers(self, rows, inputs, name="numbers"):
+        """A table of random numbers and its targets as NPY."""
+        paths = self.path(f"{name}.npy"), self.path(f"{name}-y.npy")
+        words = array.array("Q", os.urandom(8 * rows * inputs))
+        values = array.array("d", (word * 2.0 ** -64 for word in words))
+        for path, part, shape in zip(paths, (values, values[::inputs]), (f"({rows}, {inputs})", f"({rows},)")):
+            header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+            with open(path, "wb") as out:
+                out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+                part.tofile(out)
+        return paths
+
+    def test_what_comes_before_is_about_as_planned(self):
+        """Copies, fingerprint and sums of columns, in seconds of the processor; on a file that is in memory, so that no disk counts."""
+        rows, inputs = 1_000_000, 9
+        data, labels = self.numbers(rows, inputs)
+        words = ["--preset", "paper", "--features", "1x2", "--enhance", "2x1", "--scale", "standard", "--threads", "1"]
+        plan = json.loads(self.ok(0, "plan", "--rows", rows, "--inputs", inputs, *words, "--json"))
+        rank, machine = plan["rank"], plan["machine"]
+        few, times = self.numbers(1000, inputs, "few"), [os.times().children_user]
+        for table in ((data, labels), few):  # what the tool does besides is that of a small table
+            self.ok(0, "fit", table[0], "--labels", table[1], *words, "--plan")
+            times.append(os.times().children_user)
+        spent, planned = 2 * times[1] - times[0] - times[2], rank["rows_searched"] / machine["search"]
+        self.assertTrue(0.4 < spent / planned < 2.5, ("copies", spent, planned))
+        found = json.loads(self.ok(0, "fit", data, "--labels", labels, *words, "--profile", "--json", "-o", self.path("timed")))
+        stages = {stage["name"]: stage for stage in found["profile"]["stages"]}
+        for name, amount, speed in (("hash", "bytes_hashed", "hash"), ("statistics", "bytes_summed", "sums")):
+            spent, planned = stages[name]["seconds"], rank[amount] / machine[speed]
+            self.assertTrue(0.4 < spent / planned < 2.5, (name, spent, planned))
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("ip") and shutil.which("unshare"), "namespaces take root and iproute2")
+    def test_what_all_are_told_is_as_planned(self):
+        """Two ranks alone on a network: what crosses it grows with the rows by what the plan says, 8 bytes more where labels are text, and by
+        the headers of TCP."""
+        sent, told = [], []
+        for rows in (50_000, 150_000):
+            data = self.path(f"told-{rows}.csv")
+            cli_ranks.table(data, rows)
+            words = ["--kind", "brls", "--preset", "paper", "--features", "1x4", "--enhance", "5x2"]
+            start = "ip link set lo up; \"$@\" || exit; grep lo: /proc/net/dev"
+            done = subprocess.run(["unshare", "-n", "sh", "-c", start, "sh", "mpirun", "-n", "2", "--mca", "btl", "tcp,self", "--mca",
+                                   "btl_tcp_if_include", "lo", cli_ranks.BROAD, "fit", data, *words, "-q", "-o", self.path("told")],
+                                  env=cli_ranks.ENVIRONMENT, capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            sent.append(int(done.stdout.split()[1]))
+            plan = self.ok(0, "plan", "--rows", rows, "--inputs", 5, "--outputs", 3, *words, "--ranks", 2, "--peak", 50, "--json")
+            told.append(json.loads(plan)["rank"]["bytes_told"] + 8 * rows)
+        self.assertAlmostEqual((sent[1] - sent[0]) / (told[1] - told[0]), 1, delta=0.03)
 
     def large(self):
         path = self.path("large.csv")

@@ -10,6 +10,7 @@
 #include "compute/device_choice.h"
 #include "compute/pool.h"
 #include "compute/speed.h"
+#include "data/look_speed.h"
 
 static int self_test(broad_machine *out)
 {
@@ -70,6 +71,7 @@ int broad_machine_measure(broad_speed *out, size_t threads, int quick)
         status = broad__speed_measure(&full, pool, quick);
         if (!quick) broad__device_cpu()->release();
     }
+    if (status == BROAD_OK && quick != 1) status = broad__look_speed(&full.hash, &full.sums, &full.search);
     broad__pool_close(pool);
     if (status == BROAD_OK) broad__result_give(out, &full, sizeof full);
     return status;

@@ -29,16 +29,24 @@ typedef struct row_key {
     uint64_t inputs, target;
 } row_key;
 
+/* A row and the first that is equal. */
+typedef struct copy_pair {
+    size_t row, first;
+} copy_pair;
+
 typedef struct search {
     const broad_data *table;
     uint64_t *slots;    /* open addressing */
     row_key *keys;      /* of the rows in them; NULL: the rows are in memory */
     size_t size;        /* a power of two, at least twice the rows of a part */
     size_t part, parts; /* rows are looked for in parts, by their hash, so that the slots of one fit in memory */
-    size_t *first;      /* rows: the first row that is equal */
-    size_t hashed;      /* inputs that the hash is made of: the first ones mostly tell rows apart */
-    size_t in_vain;     /* rows of one hash that were compared and differ */
-    size_t filled;      /* slots */
+    size_t *first;      /* rows: the first row that is equal; NULL at first where ranks look for them */
+    copy_pair *pairs;   /* then: the copies that this rank has found, in the order of the rows */
+    size_t pairs_capacity;
+    int failed;     /* to keep one of them */
+    size_t hashed;  /* inputs that the hash is made of: the first ones mostly tell rows apart */
+    size_t in_vain; /* rows of one hash that were compared and differ */
+    size_t filled;  /* slots */
     size_t released;
 } search;
 
@@ -123,12 +131,21 @@ static int find(size_t *out_at, search *s, wanted *w, int by_inputs)
     return 0;
 }
 
+/* The `count`-th copy, from 0. */
+static void keep_copy(search *s, size_t count, copy_pair pair)
+{
+    if (s->first) s->first[pair.row] = pair.first;
+    else if (s->failed || broad__grow(&s->pairs, &s->pairs_capacity, count + 1, sizeof *s->pairs, SIZE_MAX) < 0)
+        s->failed = 1;
+    else s->pairs[count] = pair;
+}
+
 /* The first row with certain inputs lies where their hash says; others with the same inputs, where the hash of inputs and
  * target says: however many there are, none has to be compared with all of them. */
 static void look_for(broad__copies *out, search *s, wanted *w)
 {
     size_t at = 0;
-    s->first[w->row] = w->row;
+    if (s->first) s->first[w->row] = w->row;
     int equal = find(&at, s, w, 1);
     if (!equal && w->known) {
         w->hash = (w->hash ^ hash_target(s->table, w->row)) * 0xD6E8FEB86659FD93u;
@@ -136,8 +153,7 @@ static void look_for(broad__copies *out, search *s, wanted *w)
         equal = find(&at, s, w, 0);
     }
     if (equal) {
-        s->first[w->row] = (size_t)(s->slots[at] & ROW) - 1;
-        out->rows++;
+        keep_copy(s, out->rows++, (copy_pair){w->row, (size_t)(s->slots[at] & ROW) - 1});
         out->groups += !(s->slots[at] & COPIED);
         s->slots[at] |= COPIED;
         return;
@@ -210,7 +226,6 @@ typedef struct told_row {
 static void look_up_told(broad__copies *out, search *s, size_t row, told_row told)
 {
     wanted w = {.row = row, .hash = told.hash, .key = {told.check, hash_target(s->table, row)}};
-    s->first[row] = row;
     /* Many targets for one row of inputs all come to one rank. */
     if (is_other_part(s, w.hash) || is_crowded(s)) return;
     look_for(out, s, &w);
@@ -239,37 +254,29 @@ static int look_up_ranks(broad__copies *out, search *s)
     return status;
 }
 
-/* A row and the first that is equal. */
-typedef struct copy_pair {
-    size_t row, first;
-} copy_pair;
-
-/* The `count` copies that this rank has found; those of others are not known yet. */
-static copy_pair *own_pairs(const search *s, size_t count)
+/* As long as no row is a copy, nothing of all rows has to be here. */
+static int open_first(search *s)
 {
-    copy_pair *pairs = broad__alloc_array(count + 1, sizeof *pairs);
-    for (size_t i = 0, used = 0; pairs && i < s->table->rows && used < count; i++)
-        if (s->first[i] != i) pairs[used++] = (copy_pair){i, s->first[i]};
-    return pairs;
+    s->first = broad__spill_alloc(s->table->spill, s->table->rows, sizeof *s->first);
+    for (size_t i = 0; s->first && i < s->table->rows; i++) s->first[i] = i;
+    return broad__comm_settle(s->first ? BROAD_OK : BROAD_NO_MEMORY);
 }
 
 /* The copies that each rank has found, on all of them. own: how many are this one's. */
 static int share_first(search *s, size_t own)
 {
     size_t rank = 0, ranks = broad__comm_ranks();
-    copy_pair *pairs = own_pairs(s, own);
-    int status = broad__comm_settle(pairs ? BROAD_OK : BROAD_NO_MEMORY);
+    int status = open_first(s);
     for (; status == BROAD_OK && rank < ranks; rank++) {
         int here = rank == s->table->owned->comm->rank;
         size_t count = own;
         status = broad__comm_broadcast(rank, &count, sizeof count);
-        copy_pair *from = here ? pairs : broad__alloc_array(count + 1, sizeof *from);
-        if (!from) status = BROAD_NO_MEMORY;
+        copy_pair *from = here ? s->pairs : broad__alloc_array(count + 1, sizeof *from);
+        if (!from && count) status = BROAD_NO_MEMORY;
         if (status == BROAD_OK) status = broad__comm_broadcast(rank, from, count * sizeof *from);
         for (size_t i = 0; status == BROAD_OK && i < count; i++) s->first[from[i].row] = from[i].first;
         if (!here) broad__free(from);
     }
-    broad__free(pairs);
     return status;
 }
 
@@ -278,6 +285,7 @@ static int find_by_ranks(int *out_done, broad__copies *out, search *s)
 {
     memset(s->slots, 0, s->size * sizeof *s->slots);
     int status = look_up_ranks(out, s);
+    if (status == BROAD_OK) status = broad__comm_settle(s->failed ? BROAD_NO_MEMORY : BROAD_OK);
     if (status < 0) return status;
     *out_done = !broad__comm_most(is_crowded(s));
     size_t own = out->rows, counts[3] = {out->rows, out->groups, out->opposed};
@@ -455,9 +463,9 @@ int broad__copies_group(broad__copies *out, broad_data *table)
     search s = {.table = table};
     *out = (broad__copies){0};
     size_slots(&s);
-    int status = open_slots(&s), done = 1;
-    s.first = broad__spill_alloc(table->spill, table->rows, sizeof *s.first);
-    if (status == BROAD_OK && !s.first) status = BROAD_NO_MEMORY;
+    int status = open_slots(&s), done = 1, divided = broad__table_divided(table);
+    if (!divided) s.first = broad__spill_alloc(table->spill, table->rows, sizeof *s.first);
+    if (status == BROAD_OK && !s.first && !divided) status = BROAD_NO_MEMORY;
     if (status == BROAD_OK) status = find_copies(&done, out, &s);
     if (status < 0 || !done) goto cleanup;
     status = out->rows || out->opposed ? judge(out, table) : BROAD_OK;
@@ -471,6 +479,7 @@ int broad__copies_group(broad__copies *out, broad_data *table)
 
 cleanup:
     broad__spill_free(table->spill, s.first);
+    broad__free(s.pairs);
     broad__free(s.slots);
     broad__free(s.keys);
     if (done) return status;

@@ -215,6 +215,62 @@ class Ranks(unittest.TestCase):
         shown = re.search(r"(?ms)^\$ broad (plan .*?)\n(.*?)^```", page.read_text(encoding="utf-8"))
         self.assertEqual(self.ok(0, *shown[1].split()), shown[2])
 
+    def test_without_the_library(self):
+        """One voice says what is missing; what rank 0 does by itself is done; a process alone needs nothing."""
+        place = self.path("apart")
+        os.mkdir(place)
+        tool = shutil.copy(BROAD, place)
+        start = lambda *words, **more: subprocess.run(list(map(str, words)), env={**ENVIRONMENT, **more}, capture_output=True, text=True, timeout=60)
+        done = start("mpirun", "-n", 3, tool, "fit", self.more, "-q", "-o", self.path("never"))
+        self.assertEqual((done.returncode, done.stderr.count("libbroad-mpi"), os.path.exists(self.path("never"))), (1, 2, False), done.stderr)
+        self.assertNotIn("interrupted", done.stderr)
+        found = json.loads(start("mpirun", "-n", 3, tool, "doctor", "--quick", "--json").stdout)
+        self.assertEqual((found["ranks"]["possible"], found["ranks"]["mpi"]), (False, None))
+        self.assertTrue(any("libbroad-mpi" in text for text in found["advice"]), found["advice"])
+        self.assertEqual(start("mpirun", "-n", 2, tool, "version").stdout.count("broad "), 1)
+        for alone in ({"OMPI_COMM_WORLD_SIZE": "1"}, {"PMI_RANK": "0", "PMI_SIZE": "1"}, {"PMIX_RANK": "0", "SLURM_STEP_NUM_TASKS": "1"}, {}):
+            self.assertEqual(start(tool, "info", self.fitted(), **alone).returncode, 0, alone)
+            self.assertEqual(start(tool, "predict", self.fitted(), self.more, "-q", "-o", self.path("alone.csv"), **alone).returncode, 0, alone)
+        self.assertEqual(start(tool, "predict", self.fitted(), self.more, OMPI_COMM_WORLD_SIZE="3", OMPI_COMM_WORLD_RANK="0").returncode, 1)
+
+    def test_doctor(self):
+        ranks = os.cpu_count() + 1
+        found = json.loads(self.ok(ranks, "doctor", "--quick", "--json"))
+        self.assertEqual((found["ranks"]["ranks"], found["ranks"]["here"], found["ranks"]["possible"]), (ranks, ranks, True))
+        self.assertTrue(any(f"{ranks} ranks share" in text for text in found["advice"]), found["advice"])
+
+    def test_no_server(self):
+        for ranks in (1, 3):
+            code, _, err = run(ranks, "serve", self.path("project"), "--no-browser")
+            self.assertEqual((code, err.count("without mpirun"), os.path.exists(self.path("project"))), (2, 1, False), err)
+
+    def test_more_ranks_than_rows(self):
+        few = self.path("few.csv")
+        with open(self.more) as file:
+            lines = file.readlines()
+        with open(few, "w") as file:
+            file.writelines(lines[:8])
+        words = ["fit", few, "--preset", "paper", "--features", "1x3", "--enhance", "5x2", "-q", "-o"]
+        self.ok(0, *words, self.path("few-0"))
+        self.ok(9, *words, self.path("few-9"))
+        self.same("few-0", "few-9")
+
+    def test_an_interrupted_mpirun(self):
+        """As by Ctrl-C: nothing is left behind but the last checkpoint, which is complete."""
+        name = "interrupted"
+        process = launch(3, "fit", self.data, *KINDS["brls"][:-1], "40x4000", "--checkpoint", 5, "--no-names", "-q", "-o", self.path(name))
+        start = time.time()
+        while not os.path.exists(self.path(name)) and time.time() - start < 60:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        start = time.time()
+        process.communicate(timeout=60)
+        self.assertLess(time.time() - start, 20)
+        self.assertNotEqual(process.returncode, 0)
+        self.none_is_left()
+        layers = len(json.loads(self.ok(0, "info", self.path(name), "--json"))["layers"])
+        self.assertTrue(0 < layers < 4000, layers)
+
     def fitted(self):
         if not os.path.exists(self.path("fitted")):
             self.fit(0, "brls", "fitted")
@@ -309,12 +365,16 @@ class Ranks(unittest.TestCase):
         if alive and process.returncode:
             self.assertLess(time.time() - start, 20)
             self.assertTrue("signal 9" in err or "Killed" in err or "broad: " in err, err)
-        while ranks_alive(self.folder) and time.time() - start < 30:  # mpirun does not wait for those that it has killed
-            time.sleep(0.1)
-        self.assertFalse(ranks_alive(self.folder), "a rank was left behind")
+        self.none_is_left()
         if os.path.exists(self.path(name)):
             self.ok(0, "info", self.path(name))
         return bool(alive) and process.returncode != 0
+
+    def none_is_left(self):
+        start = time.time()
+        while ranks_alive(self.folder) and time.time() - start < 30:  # mpirun does not wait for those that it has killed
+            time.sleep(0.1)
+        self.assertFalse(ranks_alive(self.folder), "a rank was left behind")
 
     @staticmethod
     def rank_of(pid):

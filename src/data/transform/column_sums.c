@@ -160,16 +160,21 @@ static void add_own(void *context)
         for (size_t i = 0; i < parts; i++) add_own_part(o, i, 0);
 }
 
+size_t broad__column_sums_stretch(size_t columns, size_t threads)
+{
+    enum { STRETCHES = 16 };
+    return broad__max(BROAD__COLUMN_SUMS_LINE * threads, columns / STRETCHES);
+}
+
 /* A sum over the rows in their order goes from rank to rank. While it does, this one adds up the next columns. */
 int broad__column_sums_divided(broad__column_sums *out, const broad__column_rows *rows, int squares, broad__pool *pool)
 {
-    enum { LINE = 8, STRETCHES = 16 };
     size_t threads = pool ? broad__pool_threads(pool) : 1, columns = rows->columns;
-    own_sums o = {.sums = out, .rows = rows, .part = LINE, .pool = pool};
-    size_t step = broad__max(LINE * threads, columns / STRETCHES);
+    own_sums o = {.sums = out, .rows = rows, .pool = pool};
+    size_t step = broad__column_sums_stretch(columns, threads);
     int status = BROAD_OK;
     start(out, 0, columns);
-    o.part = broad__max(LINE, step / threads);
+    o.part = broad__max(BROAD__COLUMN_SUMS_LINE, step / threads);
     broad__owned_rows(&o.from, &o.until, rows->owned, 0, rows->rows);
     for (o.pass = 0; status == BROAD_OK && o.pass < (squares ? 2 : 1); o.pass++) {
         for (o.first = 0; status == BROAD_OK && o.first < columns; o.first = o.end) {

@@ -27,6 +27,9 @@ typedef struct broad__column_rows {
  * threads. */
 void broad__column_sums_part(broad__column_sums *out, const broad__column_rows *rows, int squares, size_t first,
                              size_t end);
+/* Rows that ranks have divided are summed a stretch of columns at a time, of which a thread takes whole lines. */
+enum { BROAD__COLUMN_SUMS_LINE = 8 };
+size_t broad__column_sums_stretch(size_t columns, size_t threads);
 /* The same of all columns of rows that ranks have divided: on all of them, with the bits that it has on one. */
 int broad__column_sums_divided(broad__column_sums *out, const broad__column_rows *rows, int squares, broad__pool *pool);
 

@@ -7,6 +7,11 @@
  *   messages    a sum reaches one rank by r messages that it receives, and goes back to all in one broadcast; whether to
  *               stop is asked once per layer: log2 P messages of four bytes, and a broadcast
  *   table       8 bytes of each input of the rank's rows, and of each target of all rows
+ *   for a while hashes of as many rows as the rank has, in a table that is at most half full; where there are copies, 8 bytes
+ *               of each row of all, the first that is equal to it (data/copies.c)
+ *   told        two hashes of each row and its target, as they are read; its predictions at the end
+ *   in order    all inputs for the fingerprint; for the sums of columns in stretches, with which the ranks are busy at the same
+ *               time: data/transform/column_sums.c
  *   rows        8 bytes of each feature node, of each column of the widest layer, of E twice and of the probes three times
  *
  * Joint weights of p columns, of which the first layer of a chain has those before q: about q(p - q/2) + qc numbers, in as
@@ -22,9 +27,12 @@
 #include "base/status.h"
 #include "comm/comm.h"
 #include "compute/shards.h"
+#include "data/transform/column_sums.h"
+#include "data/transform/scale.h"
 #include "layer/joint_sums.h"
 #include "layer/wide_sums.h"
 #include "model/train/plan.h"
+#include "model/train/plan_card.h"
 
 static size_t size(double count) { return broad__whole(count, SIZE_MAX); }
 
@@ -113,6 +121,25 @@ static double joint_bytes(const broad__sizes *s, const broad_options *o)
     return 8 * broad__joint_numbers(&extent);
 }
 
+/* Reading, the fingerprint and the scaling. */
+static void plan_look(broad_ranks_plan *out, const broad__sizes *s, const broad_options *o)
+{
+    enum { HASHES = 16, SLOT = 24 }; /* bytes */
+    double ranks = out->divided ? out->ranks : 1, passes = broad__scaling_needs_squares(o->scale) ? 2 : 1;
+    double columns = s->inputs, threads = fmax(s->threads, 1), numbers = s->rows * (s->inputs + 1);
+    double stretch = (double)broad__column_sums_stretch(size(columns), size(threads));
+    double stretches = ceil(columns / stretch), width = fmin(stretch, columns);
+    double side = fmin(threads, ceil(width / BROAD__COLUMN_SUMS_LINE)); /* threads that have columns of their own */
+    out->bytes_read = out->bytes_data;
+    out->rows_searched = out->rows;
+    out->bytes_hashed = 8 * numbers;
+    out->bytes_summed = 8 * passes * s->rows * columns;
+    if (!out->divided) return;
+    out->bytes_search = (HASHES + 2 * SLOT) * out->rows;
+    out->bytes_told = 8 * s->rows * (2 + 1 + s->outputs);
+    out->bytes_summed = 8 * passes * (ranks + stretches - 1) * s->rows / ranks * width / side;
+}
+
 int broad__plan_ranks(broad_ranks_plan *out, const broad_options *options, size_t rows, size_t inputs, size_t outputs,
                       size_t ranks)
 {
@@ -137,5 +164,7 @@ int broad__plan_ranks(broad_ranks_plan *out, const broad_options *options, size_
     if (joint) out->bytes_sums = fmax(out->bytes_sums, joint_bytes(&s, options));
     if (divided) plan_layers(out, &s, &x);
     if (divided && joint) plan_joint(out, &s, options, &x);
+    plan_look(out, &s, options);
+    broad__plan_card(out, &s, options);
     return BROAD_OK;
 }
