@@ -7,7 +7,9 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-enum { BINS = 10 };
+enum { BINS = 10, PAIR_BINS = 5, CELLS_MOST = (PAIR_BINS + 1) * (PAIR_BINS + 1) };
+/* Standard deviations of what chance gives to a pair, of which there are many; and what all of them may cost. */
+static const double BY_CHANCE = 6, WORK_MOST = 3e8;
 
 typedef struct value {
     double x;
@@ -16,7 +18,7 @@ typedef struct value {
 
 typedef struct marginal {
     const double *x, *y;
-    size_t inputs, outputs, rows;
+    size_t inputs, outputs, rows, bins;
     value *order;
     double *sum; /* outputs: of a bin's targets */
 } marginal;
@@ -35,7 +37,7 @@ static int same(const value *a, const value *b) { return a->x == b->x || (isnan(
 /* The end of the bin that begins there. */
 static size_t bin_end(const marginal *m, size_t first)
 {
-    size_t each = (m->rows + BINS - 1) / BINS, end = first + each < m->rows ? first + each : m->rows;
+    size_t each = (m->rows + m->bins - 1) / m->bins, end = first + each < m->rows ? first + each : m->rows;
     while (end < m->rows && same(&m->order[end - 1], &m->order[end])) end++;
     size_t known = first;
     while (known < end && !isnan(m->order[known].x)) known++;
@@ -72,7 +74,7 @@ static double explained(const marginal *m, size_t input, double mean, double tot
 
 int broad__marginal(double *out, const double *x, size_t inputs, const double *y, size_t outputs, size_t rows)
 {
-    marginal m = {.x = x, .y = y, .inputs = inputs, .outputs = outputs, .rows = rows};
+    marginal m = {.x = x, .y = y, .inputs = inputs, .outputs = outputs, .rows = rows, .bins = BINS};
     m.order = broad__alloc_array(rows, sizeof *m.order);
     m.sum = broad__alloc_doubles(outputs, 1);
     int status = m.order && m.sum ? BROAD_OK : BROAD_NO_MEMORY;
@@ -83,5 +85,117 @@ int broad__marginal(double *out, const double *x, size_t inputs, const double *y
     for (size_t j = 0; status == BROAD_OK && j < inputs; j++) out[j] = explained(&m, j, mean, total);
     broad__free(m.order);
     broad__free(m.sum);
+    return status;
+}
+
+/* ---- pairs -------------------------------------------------------------------------------------------------------- */
+
+typedef struct pairs {
+    marginal m;
+    unsigned char *bin; /* inputs x rows */
+    double *sums;       /* CELLS_MOST x outputs: of each cell */
+    double *alone;      /* inputs: what each tells by itself */
+    double *gain;       /* inputs x inputs: what two tell beyond that; upper triangle */
+    double mean, total; /* as explained() has them */
+} pairs;
+
+/* Missing values have a bin of their own, the last. */
+static void fill_bins(pairs *p, size_t input)
+{
+    marginal *m = &p->m;
+    unsigned char *bin = p->bin + input * m->rows, at = 0;
+    for (size_t i = 0; i < m->rows; i++) m->order[i] = (value){m->x[i * m->inputs + input], i};
+    qsort(m->order, m->rows, sizeof *m->order, compare);
+    for (size_t i = 0; i < m->rows; at++) {
+        size_t end = bin_end(m, i);
+        for (; i < end; i++) bin[m->order[i].row] = at < PAIR_BINS ? at : PAIR_BINS;
+    }
+}
+
+/* What the cells of two inputs, or the bins of one with itself, tell; *out_noise: its deviation by chance. */
+static double cells_explained(double *out_noise, pairs *p, size_t a, size_t b)
+{
+    const marginal *m = &p->m;
+    const unsigned char *one = p->bin + a * m->rows, *two = p->bin + b * m->rows;
+    size_t count[CELLS_MOST] = {0}, cells = 0;
+    double between = 0;
+    memset(p->sums, 0, CELLS_MOST * m->outputs * sizeof(double));
+    for (size_t i = 0; i < m->rows; i++) {
+        size_t cell = (size_t)one[i] * (PAIR_BINS + 1) + two[i];
+        count[cell]++;
+        for (size_t q = 0; q < m->outputs; q++) p->sums[cell * m->outputs + q] += m->y[i * m->outputs + q];
+    }
+    for (size_t c = 0; c < CELLS_MOST; c++) {
+        cells += count[c] > 0;
+        for (size_t q = 0; count[c] && q < m->outputs; q++)
+            between += p->sums[c * m->outputs + q] * p->sums[c * m->outputs + q] / (double)count[c];
+    }
+    *out_noise = INFINITY;
+    if (cells < 2 || m->rows <= cells || !(p->total > p->mean)) return 0;
+    *out_noise = sqrt(2.0 * (double)(cells - 1)) / (double)(m->rows - cells);
+    return 1 - (p->total - between) / (p->total - p->mean) * (double)(m->rows - 1) / (double)(m->rows - cells);
+}
+
+static void find_gains(pairs *p)
+{
+    size_t inputs = p->m.inputs;
+    double noise;
+    for (size_t a = 0; a < inputs; a++) p->alone[a] = fmax(cells_explained(&noise, p, a, a), 0);
+    for (size_t a = 0; a < inputs; a++)
+        for (size_t b = a + 1; b < inputs; b++) {
+            double gain = cells_explained(&noise, p, a, b) - p->alone[a] - p->alone[b];
+            p->gain[a * inputs + b] = gain > BY_CHANCE * noise ? gain : 0;
+        }
+}
+
+/* The strongest pair whose inputs have none yet gets its gain. 0: there is none left. */
+static double match_strongest(double *out, const pairs *p, unsigned char *taken)
+{
+    size_t inputs = p->m.inputs, first = 0, second = 0;
+    double most = 0;
+    for (size_t a = 0; a < inputs; a++)
+        for (size_t b = a + 1; !taken[a] && b < inputs; b++)
+            if (!taken[b] && p->gain[a * inputs + b] > most) most = p->gain[a * inputs + b], first = a, second = b;
+    if (most > 0) taken[first] = taken[second] = 1;
+    *out += most;
+    return most;
+}
+
+static void tell(double *out, double *out_sum, const pairs *p, unsigned char *taken)
+{
+    size_t inputs = p->m.inputs;
+    for (size_t a = 0; a < inputs; a++)
+        for (size_t b = a + 1; b < inputs; b++) {
+            double gain = p->gain[a * inputs + b];
+            out[a] = fmax(out[a], gain);
+            out[b] = fmax(out[b], gain);
+        }
+    while (match_strongest(out_sum, p, taken) > 0) {}
+}
+
+int broad__marginal_pairs(double *out, double *out_sum, const double *x, size_t inputs, const double *y, size_t outputs,
+                          size_t rows)
+{
+    pairs p = {.m = {.x = x, .y = y, .inputs = inputs, .outputs = outputs, .rows = rows, .bins = PAIR_BINS}};
+    for (size_t j = 0; j < inputs; j++) out[j] = 0;
+    *out_sum = 0;
+    if (inputs < 2 || (double)inputs * (double)inputs * (double)rows * (double)(outputs + 1) > WORK_MOST)
+        return BROAD_OK;
+    unsigned char *taken = broad__alloc_array(inputs, sizeof *taken);
+    p.m.order = broad__alloc_array(rows, sizeof *p.m.order);
+    p.m.sum = broad__alloc_doubles(outputs, 1);
+    p.bin = broad__alloc_array(inputs * rows, sizeof *p.bin);
+    p.sums = broad__alloc_doubles(CELLS_MOST, outputs);
+    p.alone = broad__alloc_doubles(inputs, 1);
+    p.gain = broad__alloc_doubles(inputs, inputs);
+    int status = taken && p.m.order && p.m.sum && p.bin && p.sums && p.alone && p.gain ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t i = 0; i < rows * outputs; i++) p.total += y[i] * y[i];
+    for (size_t i = 0; status == BROAD_OK && i < rows; i++) p.m.order[i].row = i;
+    if (status == BROAD_OK && rows) p.mean = between(&p.m, 0, rows);
+    for (size_t j = 0; status == BROAD_OK && j < inputs; j++) fill_bins(&p, j);
+    if (status == BROAD_OK) find_gains(&p);
+    if (status == BROAD_OK) tell(out, out_sum, &p, taken);
+    void *all[] = {taken, p.m.order, p.m.sum, p.bin, p.sums, p.alone, p.gain};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) broad__free(all[i]);
     return status;
 }

@@ -188,8 +188,8 @@ static void rows_far_away_are_asked_less(void **state)
         if (there) worst = fmax(worst, off[1]);
         free(k), free(e);
     }
-    print_message("settled: %zu, %zu of rows far away alone, %zu not; W is off by %.2g at most\n", both, there_alone, none,
-                  worst);
+    print_message("settled: %zu, %zu of rows far away alone, %zu not; W is off by %.2g at most\n", both, there_alone,
+                  none, worst);
     assert_true(both > 5 && there_alone > 2 && none > 5);
     assert_true(worst < 1e-7);
 }
@@ -428,14 +428,10 @@ static void schedules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights_against_least_squares),
-        cmocka_unit_test(rows_far_away_are_asked_less),
-        cmocka_unit_test(devices_and_threads_agree),
-        cmocka_unit_test(leave_one_out_against_refits),
-        cmocka_unit_test(lambda_by_leave_one_out),
-        cmocka_unit_test(operator_norm_of_known_matrices),
-        cmocka_unit_test(degenerate_matrices),
-        cmocka_unit_test(schedules),
+        cmocka_unit_test(weights_against_least_squares), cmocka_unit_test(rows_far_away_are_asked_less),
+        cmocka_unit_test(devices_and_threads_agree),     cmocka_unit_test(leave_one_out_against_refits),
+        cmocka_unit_test(lambda_by_leave_one_out),       cmocka_unit_test(operator_norm_of_known_matrices),
+        cmocka_unit_test(degenerate_matrices),           cmocka_unit_test(schedules),
     };
     return cmocka_run_group_tests_name("ridge", tests, NULL, NULL);
 }

@@ -134,8 +134,8 @@ static void a_steeper_range_begins_higher(void **state)
         run(&b, &told[k], 1);
         factors[k] = b.trials.of[0].joint.factors;
     }
-    print_message("exponent %g, then %g: %zu factors; told so %zu, from where the first ended %zu, from below %zu\n", known,
-                  by_itself.exponent, own, factors[0], factors[1], factors[2]);
+    print_message("exponent %g, then %g: %zu factors; told so %zu, from where the first ended %zu, from below %zu\n",
+                  known, by_itself.exponent, own, factors[0], factors[1], factors[2]);
     assert_true(own == factors[0] && by_itself.exponent == told[0].exponent && by_itself.square == told[0].square);
     assert_true(own != factors[1] && own != factors[2]); /* each start is another search */
     bench_close(&b);
