@@ -10,6 +10,7 @@
 enum { BINS = 10, PAIR_BINS = 5, CELLS_MOST = (PAIR_BINS + 1) * (PAIR_BINS + 1) };
 /* Standard deviations of what chance gives to a pair, of which there are many; and what all of them may cost. */
 static const double BY_CHANCE = 6, WORK_MOST = 3e8;
+enum { PAIRED_MOST = 256 }; /* inputs */
 
 typedef struct value {
     double x;
@@ -179,7 +180,8 @@ int broad__marginal_pairs(double *out, double *out_sum, const double *x, size_t 
     pairs p = {.m = {.x = x, .y = y, .inputs = inputs, .outputs = outputs, .rows = rows, .bins = PAIR_BINS}};
     for (size_t j = 0; j < inputs; j++) out[j] = 0;
     *out_sum = 0;
-    if (inputs < 2 || (double)inputs * (double)inputs * (double)rows * (double)(outputs + 1) > WORK_MOST)
+    if (inputs < 2 || inputs > PAIRED_MOST ||
+        (double)inputs * (double)inputs * (double)rows * (double)(outputs + 1) > WORK_MOST)
         return BROAD_OK;
     unsigned char *taken = broad__alloc_array(inputs, sizeof *taken);
     p.m.order = broad__alloc_array(rows, sizeof *p.m.order);

@@ -69,6 +69,7 @@ typedef enum broad__start {
     BROAD__START_PAIRS, /* all, by what each tells together with another one (feature/marginal.h) */
     BROAD__START_COUNT
 } broad__start;
+enum { BROAD__STARTS_PLAIN = 2 }; /* of them need inputs that come by rank, too */
 
 /* Round by round, on the rows of the trials. */
 typedef struct broad__configuring {
