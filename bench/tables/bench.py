@@ -95,7 +95,7 @@ class Bench:
         self.tool, self.plan, self.results = tool, plan, results
         self.tools = {name: plan.tools.get(name, tool) for name in plan.networks}
         self.tool_versions = {name: version_of_tool(tool) for name, tool in self.tools.items()}
-        self.failures = {}
+        self.failures, self.unconfirmed = {}, {}
 
     def version(self, method):
         """What a result depends on besides its rows: it is not used for another version."""
@@ -126,13 +126,17 @@ class Bench:
         return self.results.known.get(tuple(self.key_of(method, table, split)[name] for name in Results.KEY))
 
     def kept(self, method, table, split):
-        """The result of the earlier run; None unless this tool was seen to find the same on this table."""
+        """The result of the earlier run; None unless this tool was seen to find the same on this table, or nothing is measured."""
         if self.plan.stored is None or method not in self.plan.networks or method in self.plan.again:
             return None
         earlier = self.plan.stored.results(method, table, self.tool.describe())
         found = [self.known(method, table, number) for number in range(len(earlier))]
         same = [one["value"] == other["value"] for one, other in zip(found, earlier) if one]
-        return earlier[split] if split < len(earlier) and same and all(same) else None
+        if split >= len(earlier) or not (all(same) if same else not self.plan.measures):
+            return None
+        if not same and table.name not in self.unconfirmed.setdefault(method, []):
+            self.unconfirmed[method].append(table.name)
+        return earlier[split]
 
     def result(self, method, table, split, files):
         """From the file of results, of the earlier run, or measured now; None where the method fails."""
@@ -179,7 +183,8 @@ class Bench:
         networks = {name: words for name, words in self.plan.networks.items() if name in self.plan.methods}
         rivals = sorted({self.version(method).split(",")[0] for method in self.plan.methods if method not in networks})
         return {"machine": self.tool.describe(), "rivals": " and ".join(rivals), "threads": self.plan.threads,
-                "methods": self.plan.methods, "networks": networks, "failed": failed, "tables": measured}
+                "methods": self.plan.methods, "networks": networks, "failed": failed, "tables": measured,
+                **({"unconfirmed": self.unconfirmed} if self.plan.stored else {})}
 
 
 class Files:

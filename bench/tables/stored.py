@@ -31,7 +31,7 @@ class Stored:
         return (one["name"], one["task"], one["inputs"], one["classes"]) == (table.name, table.task, table.inputs, table.classes)
 
     def methods_from_elsewhere(self):
-        return [method for run in self.runs() for method in run["methods"]]
+        return [method for run in self.runs() if "tables" not in run for method in run["methods"]]
 
     def runs(self):
         return self.found.get("stored", [])
@@ -47,11 +47,12 @@ class Stored:
         found["networks"].update((name, words) for name, words in self.found["networks"].items() if name in others)
         found["failed"] += [failure for failure in self.found["failed"] if failure["method"] in others]
         found["rivals"] = " and ".join(sorted({*filter(None, [*found["rivals"].split(" and "), *self.found["rivals"].split(" and ")])}))
-        found["stored"] = self.runs_of(others)
+        found["stored"] = self.runs_of(others) + [{"machine": self.found["machine"], "methods": [method], "tables": tables}
+                                                  for method, tables in found.pop("unconfirmed").items()]
 
     def runs_of(self, others):
         """Which of the methods were measured on which machine: by that run, or by one before it."""
         runs = [{"machine": run["machine"], "methods": [name for name in run["methods"] if name in others]}
-                for run in self.runs()]
+                for run in self.runs() if "tables" not in run]
         own = [name for name in others if name not in self.methods_from_elsewhere()]
         return [run for run in [{"machine": self.found["machine"], "methods": own}, *runs] if run["methods"]]

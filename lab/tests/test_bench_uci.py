@@ -148,7 +148,8 @@ class Whole(Given):
                         *more, methods=["auto"], code=code)
         if code:
             return done.stderr
-        return json.loads((self.root / "now.json").read_text(encoding="utf-8")), self.results(self.root / "now.lines")
+        lines = self.root / "now.lines"
+        return json.loads((self.root / "now.json").read_text(encoding="utf-8")), self.results(lines) if lines.exists() else []
 
     def test_an_earlier_run_is_taken_where_the_tool_finds_the_same(self):
         path, earlier = self.stored_run()
@@ -183,6 +184,21 @@ class Whole(Given):
         found, lines = self.run_beside(path)
         self.assertEqual([line["split"] for line in lines if line["table"] == "wave"], [0, 1, 2])
         self.assertEqual(found["stored"], earlier["stored"])  # auto is this run's own
+
+    def test_known_results_beside_an_earlier_run(self):
+        """Nothing is measured: tables without results are taken and named, those that differ are left out."""
+        path, earlier = self.stored_run()
+        lines = [line for line in self.run_beside(path)[1] if line["table"] in ("wave", "clouds")]
+        for line in lines:
+            line["value"] *= 2 if line["table"] == "clouds" else 1
+        (self.root / "some.lines").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        found, _ = self.run_beside(path, "--results", self.root / "some.lines", "--known")
+        self.assertEqual(found["stored"], [{"machine": earlier["machine"], "methods": ["brls"]},
+                                           {"machine": earlier["machine"], "methods": ["auto"], "tables": ["standard/wave", "ten/swell"]}])
+        counts = {one["name"]: len(one["results"].get("auto", [])) for one in found["tables"]}
+        self.assertEqual(counts, {"standard/wave": 2, "ten/swell": 2, "clouds": 0, "wave": 2})
+        self.assertEqual([len(one["results"].get("auto", [])) for one in found["alone"]], [2, 2, 1, 3])
+        self.assertIn("auto on standard/wave and ten/swell.", " ".join(uci.make(found).split()))
 
     def test_an_earlier_run_that_does_not_fit(self):
         path, earlier = self.stored_run()
