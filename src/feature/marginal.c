@@ -93,11 +93,13 @@ int broad__marginal(double *out, const double *x, size_t inputs, const double *y
 
 typedef struct pairs {
     marginal m;
-    unsigned char *bin; /* inputs x rows */
-    double *sums;       /* CELLS_MOST x outputs: of each cell */
-    double *alone;      /* inputs: what each tells by itself */
-    double *gain;       /* inputs x inputs: what two tell beyond that; upper triangle */
-    double mean, total; /* as explained() has them */
+    unsigned char *bin;       /* inputs x rows */
+    double *sums;             /* CELLS_MOST x outputs: of each cell */
+    size_t count[CELLS_MOST]; /* its rows */
+    double *alone;            /* inputs: what each tells by itself */
+    double *gain;             /* inputs x inputs: what two tell beyond that; upper triangle */
+    double *rest;             /* rows x outputs: the targets less the means of the cells so far */
+    double spread;            /* sum of their squares */
 } pairs;
 
 /* Missing values have a bin of their own, the last. */
@@ -113,28 +115,64 @@ static void fill_bins(pairs *p, size_t input)
     }
 }
 
-/* What the cells of two inputs, or the bins of one with itself, tell; *out_noise: its deviation by chance. */
+static size_t cell_of(const pairs *p, size_t a, size_t b, size_t row)
+{
+    return (size_t)p->bin[a * p->m.rows + row] * (PAIR_BINS + 1) + p->bin[b * p->m.rows + row];
+}
+
+/* What the cells of two inputs, or the bins of one with itself, tell of the rest; *out_noise: its deviation by chance. */
 static double cells_explained(double *out_noise, pairs *p, size_t a, size_t b)
 {
-    const marginal *m = &p->m;
-    const unsigned char *one = p->bin + a * m->rows, *two = p->bin + b * m->rows;
-    size_t count[CELLS_MOST] = {0}, cells = 0;
+    size_t rows = p->m.rows, outputs = p->m.outputs, cells = 0;
     double between = 0;
-    memset(p->sums, 0, CELLS_MOST * m->outputs * sizeof(double));
-    for (size_t i = 0; i < m->rows; i++) {
-        size_t cell = (size_t)one[i] * (PAIR_BINS + 1) + two[i];
-        count[cell]++;
-        for (size_t q = 0; q < m->outputs; q++) p->sums[cell * m->outputs + q] += m->y[i * m->outputs + q];
+    memset(p->sums, 0, CELLS_MOST * outputs * sizeof(double));
+    memset(p->count, 0, sizeof p->count);
+    for (size_t i = 0; i < rows; i++) {
+        size_t cell = cell_of(p, a, b, i);
+        p->count[cell]++;
+        for (size_t q = 0; q < outputs; q++) p->sums[cell * outputs + q] += p->rest[i * outputs + q];
     }
     for (size_t c = 0; c < CELLS_MOST; c++) {
-        cells += count[c] > 0;
-        for (size_t q = 0; count[c] && q < m->outputs; q++)
-            between += p->sums[c * m->outputs + q] * p->sums[c * m->outputs + q] / (double)count[c];
+        cells += p->count[c] > 0;
+        for (size_t q = c * outputs; p->count[c] && q < (c + 1) * outputs; q++)
+            between += p->sums[q] * p->sums[q] / (double)p->count[c];
     }
     *out_noise = INFINITY;
-    if (cells < 2 || m->rows <= cells || !(p->total > p->mean)) return 0;
-    *out_noise = sqrt(2.0 * (double)(cells - 1)) / (double)(m->rows - cells);
-    return 1 - (p->total - between) / (p->total - p->mean) * (double)(m->rows - 1) / (double)(m->rows - cells);
+    if (cells < 2 || rows <= cells || !(p->spread > 0)) return 0;
+    *out_noise = sqrt(2.0 * (double)(cells - 1)) / (double)(rows - cells);
+    return 1 - (1 - between / p->spread) * (double)(rows - 1) / (double)(rows - cells);
+}
+
+static void measure_spread(pairs *p)
+{
+    p->spread = 0;
+    for (size_t i = 0; i < p->m.rows * p->m.outputs; i++) p->spread += p->rest[i] * p->rest[i];
+}
+
+/* The targets less their means. */
+static void center(pairs *p)
+{
+    const marginal *m = &p->m;
+    for (size_t q = 0; q < m->outputs; q++) {
+        double mean = 0;
+        for (size_t i = 0; i < m->rows; i++) mean += m->y[i * m->outputs + q] / (double)m->rows;
+        for (size_t i = 0; i < m->rows; i++) p->rest[i * m->outputs + q] = m->y[i * m->outputs + q] - mean;
+    }
+    measure_spread(p);
+}
+
+/* Takes the means of the cells of two inputs from the rest. Returns what they told of it. */
+static double explain(pairs *p, size_t a, size_t b)
+{
+    size_t outputs = p->m.outputs;
+    double noise, told = fmax(cells_explained(&noise, p, a, b), 0) * p->spread;
+    for (size_t i = 0; i < p->m.rows; i++) {
+        size_t cell = cell_of(p, a, b, i);
+        for (size_t q = 0; q < outputs; q++)
+            p->rest[i * outputs + q] -= p->sums[cell * outputs + q] / (double)p->count[cell];
+    }
+    measure_spread(p);
+    return told;
 }
 
 static void find_gains(pairs *p)
@@ -149,55 +187,60 @@ static void find_gains(pairs *p)
         }
 }
 
-/* The strongest pair whose inputs have none yet gets its gain. 0: there is none left. */
-static double match_strongest(double *out, const pairs *p, unsigned char *taken)
+/* The strongest pair whose inputs have none yet. 0: there is none left. */
+static int match_strongest(size_t *out_a, size_t *out_b, const pairs *p, unsigned char *taken)
 {
-    size_t inputs = p->m.inputs, first = 0, second = 0;
+    size_t inputs = p->m.inputs;
     double most = 0;
     for (size_t a = 0; a < inputs; a++)
         for (size_t b = a + 1; !taken[a] && b < inputs; b++)
-            if (!taken[b] && p->gain[a * inputs + b] > most) most = p->gain[a * inputs + b], first = a, second = b;
-    if (most > 0) taken[first] = taken[second] = 1;
-    *out += most;
-    return most;
+            if (!taken[b] && p->gain[a * inputs + b] > most) most = p->gain[a * inputs + b], *out_a = a, *out_b = b;
+    if (most > 0) taken[*out_a] = taken[*out_b] = 1;
+    return most > 0;
 }
 
-static void tell(double *out, double *out_sum, const pairs *p, unsigned char *taken)
+static void tell(double *out, double *out_sum, pairs *p, unsigned char *taken)
 {
-    size_t inputs = p->m.inputs;
-    for (size_t a = 0; a < inputs; a++)
-        for (size_t b = a + 1; b < inputs; b++) {
+    size_t inputs = p->m.inputs, a = 0, b = 0;
+    double all = p->spread;
+    for (a = 0; a < inputs; a++)
+        for (b = a + 1; b < inputs; b++) {
             double gain = p->gain[a * inputs + b];
             out[a] = fmax(out[a], gain);
             out[b] = fmax(out[b], gain);
         }
-    while (match_strongest(out_sum, p, taken) > 0) {}
+    while (match_strongest(&a, &b, p, taken)) *out_sum += explain(p, a, b) / all;
+}
+
+static int pairs_open(pairs *p)
+{
+    const marginal *m = &p->m;
+    p->m.order = broad__alloc_array(m->rows, sizeof *m->order);
+    p->bin = broad__alloc_array(m->inputs * m->rows, sizeof *p->bin);
+    p->sums = broad__alloc_doubles(CELLS_MOST, m->outputs);
+    p->rest = broad__alloc_doubles(m->rows, m->outputs);
+    p->alone = broad__alloc_doubles(m->inputs, 1);
+    p->gain = broad__alloc_doubles(m->inputs, m->inputs);
+    return m->order && p->bin && p->sums && p->rest && p->alone && p->gain ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
 int broad__marginal_pairs(double *out, double *out_sum, const double *x, size_t inputs, const double *y, size_t outputs,
                           size_t rows)
 {
     pairs p = {.m = {.x = x, .y = y, .inputs = inputs, .outputs = outputs, .rows = rows, .bins = PAIR_BINS}};
+    double work = (double)inputs * (double)inputs * (double)rows * (double)(outputs + 1);
+    unsigned char taken[PAIRED_MOST] = {0};
     for (size_t j = 0; j < inputs; j++) out[j] = 0;
     *out_sum = 0;
-    if (inputs < 2 || inputs > PAIRED_MOST ||
-        (double)inputs * (double)inputs * (double)rows * (double)(outputs + 1) > WORK_MOST)
-        return BROAD_OK;
-    unsigned char *taken = broad__alloc_array(inputs, sizeof *taken);
-    p.m.order = broad__alloc_array(rows, sizeof *p.m.order);
-    p.m.sum = broad__alloc_doubles(outputs, 1);
-    p.bin = broad__alloc_array(inputs * rows, sizeof *p.bin);
-    p.sums = broad__alloc_doubles(CELLS_MOST, outputs);
-    p.alone = broad__alloc_doubles(inputs, 1);
-    p.gain = broad__alloc_doubles(inputs, inputs);
-    int status = taken && p.m.order && p.m.sum && p.bin && p.sums && p.alone && p.gain ? BROAD_OK : BROAD_NO_MEMORY;
-    for (size_t i = 0; i < rows * outputs; i++) p.total += y[i] * y[i];
-    for (size_t i = 0; status == BROAD_OK && i < rows; i++) p.m.order[i].row = i;
-    if (status == BROAD_OK && rows) p.mean = between(&p.m, 0, rows);
-    for (size_t j = 0; status == BROAD_OK && j < inputs; j++) fill_bins(&p, j);
-    if (status == BROAD_OK) find_gains(&p);
-    if (status == BROAD_OK) tell(out, out_sum, &p, taken);
-    void *all[] = {taken, p.m.order, p.m.sum, p.bin, p.sums, p.alone, p.gain};
+    if (inputs < 2 || inputs > PAIRED_MOST || work > WORK_MOST) return BROAD_OK;
+    int status = pairs_open(&p);
+    if (status == BROAD_OK) {
+        center(&p);
+        for (size_t j = 0; j < inputs; j++) fill_bins(&p, j);
+        find_gains(&p);
+        tell(out, out_sum, &p, taken);
+    }
+    void *all[] = {p.m.order, p.bin, p.sums, p.rest, p.alone, p.gain};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) broad__free(all[i]);
     return status;
 }
