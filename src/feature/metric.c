@@ -169,6 +169,7 @@ static void pool(broad__metric *metric, const pooling *p)
 
 int broad__metric_pool(broad__metric *metric, size_t inputs, const size_t *unit)
 {
+    if (inputs == 0) return BROAD_OK;
     pooling p = {
         .unit = unit, .inputs = inputs, .columns = metric->columns, .side = metric->full ? metric->columns : 1};
     p.same = broad__alloc_doubles(p.columns, p.side);
