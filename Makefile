@@ -85,14 +85,14 @@ bench-tables: ## docs/tables.md's figures, on a folder of CSV tables: make bench
 	    --json build/bench-tables.json $(if $(METHODS),--methods "$(METHODS)") $(if $(SPLITS),--splits $(SPLITS)) \
 	    $(if $(ROWS),--rows $(ROWS)) $(if $(THREADS),--threads $(THREADS))
 
-bench-uci: ## tables with given splits, and others, against many methods: make bench-uci DATA=FOLDER [TABLES= BEFORE= SPLITS= OWN_SPLITS= ALONE_SPLITS= CELLS= ROWS= THREADS= METHODS= OUT=]
+bench-uci: ## tables with given splits, and others, against many methods: make bench-uci DATA=FOLDER [TABLES= BEFORE= SPLITS= OWN_SPLITS= ALONE_SPLITS= CELLS= ROWS= THREADS= METHODS= STORED= OUT=]
 	@test -n "$(DATA)" || { echo "make: say where the tables are: make bench-uci DATA=FOLDER"; exit 1; }
 	@scripts/setup --bench
 	@$(MAKE) build
 	@$(PYTHON) scripts/bench_uci "$(DATA)" --results "$(or $(OUT),build/bench-uci.lines)" --json build/bench-uci.json \
 	    $(if $(TABLES),--tables "$(TABLES)") $(if $(BEFORE),--before "$(BEFORE)") $(if $(METHODS),--methods "$(METHODS)") $(if $(SPLITS),--splits $(SPLITS)) \
 	    $(if $(OWN_SPLITS),--own-splits $(OWN_SPLITS)) $(if $(ALONE_SPLITS),--alone-splits $(ALONE_SPLITS)) $(if $(CELLS),--cells $(CELLS)) \
-	    $(if $(ROWS),--rows $(ROWS)) $(if $(THREADS),--threads $(THREADS))
+	    $(if $(STORED),--stored "$(STORED)") $(if $(ROWS),--rows $(ROWS)) $(if $(THREADS),--threads $(THREADS))
 
 bench-mnist: ## MNIST against the same in numpy: make bench-mnist [DATA=FOLDER] [QUICK=1]
 	@scripts/setup --bench

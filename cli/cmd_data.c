@@ -99,8 +99,10 @@ static void print_targets(const broad_data *data, const size_t *counts)
     size_t outputs = broad_data_outputs(data);
     if (counts) {
         cli_print("classes ");
-        for (size_t c = 0; c < outputs; c++)
-            cli_print("%s %s %zu", c ? "," : "", broad_data_output_name(data, c), counts[c]);
+        for (size_t c = 0; c < outputs; c++) {
+            const char *name = broad_data_output_name(data, c), *mark = cli_listed_mark(name);
+            cli_print("%s %s%s%s %zu", c ? "," : "", mark, name, mark, counts[c]);
+        }
         cli_print("\n");
         return;
     }

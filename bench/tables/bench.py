@@ -32,6 +32,7 @@ class Plan:
     measures: bool = True  # False: only what the file of results has
     leading: bool = False  # of a method that lacks a split, those before it count; otherwise none
     tools: dict = dataclasses.field(default_factory=dict)  # for networks that another tool fits
+    stored: object = None  # stored.Stored: an earlier run whose results count where this one would find the same
 
 
 def measure_network(tool, words, table, files, seed, threads):
@@ -94,7 +95,7 @@ class Bench:
         self.tool, self.plan, self.results = tool, plan, results
         self.tools = {name: plan.tools.get(name, tool) for name in plan.networks}
         self.tool_versions = {name: version_of_tool(tool) for name, tool in self.tools.items()}
-        self.failures = {}
+        self.failures, self.unconfirmed = {}, {}
 
     def version(self, method):
         """What a result depends on besides its rows: it is not used for another version."""
@@ -116,13 +117,36 @@ class Bench:
         except (ValueError, MemoryError, ImportError) as error:
             raise Failure(" ".join(str(error).split())) from error
 
+    def key_of(self, method, table, split):
+        return {"table": table.name, "fingerprint": table.fingerprint, "split": split, "rows": self.plan.rows_of(table),
+                "threads": self.plan.threads, "method": method, "version": self.version(method)}
+
+    def known(self, method, table, split):
+        """What the file of results has, or None."""
+        return self.results.known.get(tuple(self.key_of(method, table, split)[name] for name in Results.KEY))
+
+    def kept(self, method, table, split):
+        """The result of the earlier run; None unless this tool was seen to find the same on this table, or nothing is measured."""
+        if self.plan.stored is None or method not in self.plan.networks or method in self.plan.again:
+            return None
+        earlier = self.plan.stored.results(method, table, self.tool.describe())
+        found = [self.known(method, table, number) for number in range(len(earlier))]
+        same = [one["value"] == other["value"] for one, other in zip(found, earlier) if one]
+        if split >= len(earlier) or not (all(same) if same else not self.plan.measures):
+            return None
+        if not same and table.name not in self.unconfirmed.setdefault(method, []):
+            self.unconfirmed[method].append(table.name)
+        return earlier[split]
+
     def result(self, method, table, split, files):
-        """From the file of results, or measured now; None where the method fails."""
-        key = {"table": table.name, "fingerprint": table.fingerprint, "split": split, "rows": self.plan.rows_of(table),
-               "threads": self.plan.threads, "method": method, "version": self.version(method)}
-        known = self.results.known.get(tuple(key[name] for name in Results.KEY))
-        if known and method not in self.plan.again or not self.plan.measures:
+        """From the file of results, of the earlier run, or measured now; None where the method fails."""
+        key = self.key_of(method, table, split)
+        known = self.known(method, table, split)
+        if known and method not in self.plan.again:
             return known
+        kept = self.kept(method, table, split)
+        if kept or not self.plan.measures:
+            return kept or known
         try:
             result = {**key, **self.measure(method, table, files(), split)}
         except Failure as error:
@@ -159,7 +183,8 @@ class Bench:
         networks = {name: words for name, words in self.plan.networks.items() if name in self.plan.methods}
         rivals = sorted({self.version(method).split(",")[0] for method in self.plan.methods if method not in networks})
         return {"machine": self.tool.describe(), "rivals": " and ".join(rivals), "threads": self.plan.threads,
-                "methods": self.plan.methods, "networks": networks, "failed": failed, "tables": measured}
+                "methods": self.plan.methods, "networks": networks, "failed": failed, "tables": measured,
+                **({"unconfirmed": self.unconfirmed} if self.plan.stored else {})}
 
 
 class Files:

@@ -94,8 +94,9 @@ def introduction(found, measured, methods):
     numbers = sorted({len(results) for m in measured for results in m.results.values()})
     splits = f"{numbers[0]} to {count(numbers[-1], 'split')}" if len(numbers) > 1 else count(numbers[0], "split")
     lines = [f"Machine: {found['machine']}; {found['rivals']}. {splits} of each table, {count(found['threads'], 'thread')}."]
-    if found.get("stored"):
-        lines += ["", *paragraphs(f"Of an earlier run, on {found['stored']['machine']}: {listed(found['stored']['methods'])}.")]
+    for run in found.get("stored", []):
+        where = f" on {listed(run['tables'])}" if "tables" in run else ""
+        lines += ["", *paragraphs(f"Of an earlier run, on {run['machine']}: {listed(run['methods'])}{where}.")]
     lines += ["", *paragraphs(*absent_words(measured))]
     commands = [f"broad fit TRAIN.csv --test TEST.csv {' '.join(found['networks'][method])}".rstrip() + f"  # {method}"
                 for method in methods if method in found["networks"]]

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "run/show.h"
+
 enum { SHOWN = 5 };
 
 static int compare_falling(const void *a, const void *b)
@@ -49,11 +51,12 @@ void cli_print_importance(const broad_model *model)
     size_t count = cli_importance_sorted(columns, model), shown = 0;
     if (!count) return;
     for (; shown < count && shown < SHOWN && cli_importance_counts(&columns[shown]); shown++)
-        cli_print("%s%.40s %.3f \302\261 %.3f", shown ? ", " : "columns  ", columns[shown].column, columns[shown].value,
+        cli_print("%s%s%.40s%s %.3f \302\261 %.3f", shown ? ", " : "columns  ", cli_listed_mark(columns[shown].column),
+                  columns[shown].column, cli_listed_mark(columns[shown].column), columns[shown].value,
                   columns[shown].spread);
     if (!shown) cli_print("columns  none matters clearly");
     cli_print(" (how much R2 falls when one is shuffled%s)\n",
-              shown == SHOWN || shown == count ? "" : "; no other counts");
+              !shown || shown == SHOWN || shown == count ? "" : "; no other counts");
 }
 
 void cli_note_suspect(const cli_arguments *arguments, const broad_model *model)

@@ -182,10 +182,9 @@ static void hint_task(const broad_data *data, const cli_arguments *arguments)
 {
     if (broad_data_task(data) != BROAD_TASK_REGRESS || broad_data_outputs(data) != 1) return;
     size_t values = count_whole_values(data, 16);
-    if (values > 0 && broad_data_rows(data) >= 5 * values)
-        cli_note(arguments,
-                 "the target has only %zu distinct whole value%s; if these are classes, give --task classify", values,
-                 cli_plural(values));
+    if (values > 1 && broad_data_rows(data) >= 5 * values)
+        cli_note(arguments, "the target has only %zu distinct whole values; if these are classes, give --task classify",
+                 values);
 }
 
 int cli_read_table(broad_data **out, json_t **record, const char *path, const broad_read_options *read,

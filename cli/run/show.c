@@ -389,12 +389,16 @@ void cli_format_flops(char *out, size_t bytes, double count)
     format_amount(out, bytes, count, units);
 }
 
+const char *cli_listed_mark(const char *name) { return strchr(name, ',') ? "'" : ""; }
+
 void cli_format_names(char *out, size_t bytes, const char *(*name_at)(const broad_model *, size_t),
                       const broad_model *model, size_t count)
 {
     size_t used = 0, i = 0;
     out[0] = 0;
-    for (; i < count && i < 8 && used + 60 < bytes; i++)
-        used += (size_t)snprintf(out + used, bytes - used, "%s%.24s", i ? ", " : "", name_at(model, i));
+    for (; i < count && i < 8 && used + 60 < bytes; i++) {
+        const char *name = name_at(model, i), *mark = count > 1 ? cli_listed_mark(name) : "";
+        used += (size_t)snprintf(out + used, bytes - used, "%s%s%.24s%s", i ? ", " : "", mark, name, mark);
+    }
     if (i < count) snprintf(out + used, bytes - used, " and %zu more", count - i);
 }

@@ -45,6 +45,8 @@ void cli_print_stages(const broad_model *model);
 json_t *cli_stages_json(const broad_model *model);
 void cli_format_bytes(char *out, size_t bytes, double count);
 void cli_format_flops(char *out, size_t bytes, double count); /* "1.2 GFLOP" */
+/* What stands on both sides of a name in a list: an apostrophe where it has a comma of its own. */
+const char *cli_listed_mark(const char *name);
 /* "a, b, c and 7 more" */
 void cli_format_names(char *out, size_t bytes, const char *(*name_at)(const broad_model *, size_t),
                       const broad_model *model, size_t count);

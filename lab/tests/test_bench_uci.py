@@ -134,6 +134,80 @@ class Whole(Given):
         clouds = [r for r in lines if r["table"] == "clouds" and r["method"] in ("auto", "boosting")]
         self.assertTrue(all(r["log_likelihood"] < 0 and 0 <= r["calibration_error"] < 0.5 for r in clouds))
 
+    def stored_run(self):
+        """Of two networks on two splits, and what the JSON has of it."""
+        facts = self.root / "earlier.json"
+        self.uci("--json", facts, "--splits", 2, "--alone-splits", 2, methods=["auto", "brls"])
+        return facts, json.loads(facts.read_text(encoding="utf-8"))
+
+    def run_beside(self, earlier, *more, code=0):
+        """With another split of auto: the JSON, and the lines of what was measured."""
+        for name in ("now.lines", "now.json"):
+            (self.root / name).unlink(missing_ok=True)
+        done = self.uci("--stored", earlier, "--splits", 2, "--results", self.root / "now.lines", "--json", self.root / "now.json",
+                        *more, methods=["auto"], code=code)
+        if code:
+            return done.stderr
+        lines = self.root / "now.lines"
+        return json.loads((self.root / "now.json").read_text(encoding="utf-8")), self.results(lines) if lines.exists() else []
+
+    def test_an_earlier_run_is_taken_where_the_tool_finds_the_same(self):
+        path, earlier = self.stored_run()
+        found, lines = self.run_beside(path)
+        measured = {(line["table"], line["split"]) for line in lines}
+        self.assertEqual(measured, {(name, 0) for name in ("standard/wave", "ten/swell", "clouds", "wave")} |
+                         {(name, 2) for name in ("standard/wave", "clouds", "wave")})  # swell has two splits
+        self.assertEqual({line["method"] for line in lines}, {"auto"})
+        for now, then in zip(found["tables"], earlier["tables"]):
+            self.assertEqual([one["value"] for one in now["results"]["auto"]], [one["value"] for one in then["results"]["auto"]])
+            self.assertEqual(now["results"]["auto"][1], then["results"]["auto"][1])  # with its time
+            self.assertEqual(now["results"]["brls"], then["results"]["brls"])
+        self.assertEqual([len(one["results"]["auto"]) for one in found["alone"]], [3, 2, 3, 3])
+        self.assertEqual(found["stored"], [{"machine": earlier["machine"], "methods": ["brls"]}])
+        self.assertIn(f"Of an earlier run, on {earlier['machine']}: brls.", " ".join(uci.make(found).split()))
+
+    def test_an_earlier_run_of_another_tool_or_machine_is_measured_again(self):
+        path, earlier = self.stored_run()
+        for part in ("tables", "alone"):
+            results = earlier[part][0]["results"]["auto"]
+            for result in results:
+                result["value"] *= 1 + 1e-15
+        path.write_text(json.dumps(earlier), encoding="utf-8")
+        found, lines = self.run_beside(path)
+        self.assertEqual([line["split"] for line in lines if line["table"] == "standard/wave"], [0, 1, 2])
+        self.assertEqual([line["split"] for line in lines if line["table"] == "wave"], [0, 2])
+        self.assertEqual(found["tables"][0]["results"]["auto"][1]["value"],
+                         next(line["value"] for line in lines if (line["table"], line["split"]) == ("standard/wave", 1)))
+        earlier["machine"] = "another one"
+        earlier["stored"] = [{"machine": "a third one", "methods": ["brls"]}]
+        path.write_text(json.dumps(earlier), encoding="utf-8")
+        found, lines = self.run_beside(path)
+        self.assertEqual([line["split"] for line in lines if line["table"] == "wave"], [0, 1, 2])
+        self.assertEqual(found["stored"], earlier["stored"])  # auto is this run's own
+
+    def test_known_results_beside_an_earlier_run(self):
+        """Nothing is measured: tables without results are taken and named, those that differ are left out."""
+        path, earlier = self.stored_run()
+        lines = [line for line in self.run_beside(path)[1] if line["table"] in ("wave", "clouds")]
+        for line in lines:
+            line["value"] *= 2 if line["table"] == "clouds" else 1
+        (self.root / "some.lines").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        found, _ = self.run_beside(path, "--results", self.root / "some.lines", "--known")
+        self.assertEqual(found["stored"], [{"machine": earlier["machine"], "methods": ["brls"]},
+                                           {"machine": earlier["machine"], "methods": ["auto"], "tables": ["standard/wave", "ten/swell"]}])
+        counts = {one["name"]: len(one["results"].get("auto", [])) for one in found["tables"]}
+        self.assertEqual(counts, {"standard/wave": 2, "ten/swell": 2, "clouds": 0, "wave": 2})
+        self.assertEqual([len(one["results"].get("auto", [])) for one in found["alone"]], [2, 2, 1, 3])
+        self.assertIn("auto on standard/wave and ten/swell.", " ".join(uci.make(found).split()))
+
+    def test_an_earlier_run_that_does_not_fit(self):
+        path, earlier = self.stored_run()
+        self.assertIn("was measured with --threads 1, not 2", self.run_beside(path, "--threads", 2, code=1))
+        self.assertIn("was measured with --rows 60, not 50", self.run_beside(path, "--rows", 50, code=1))
+        for text in ("", "[]", json.dumps({"threads": 1})):
+            path.write_text(text, encoding="utf-8")
+            self.assertIn("earlier.json is no JSON of bench_uci", self.run_beside(path, code=1))
+
     def test_a_method_that_is_absent_is_named(self):
         plan = bench.Plan("bench_uci", {}, ["xgboost"], 1, lambda table: 1, lambda table: 0, limits=uci.LIMITS, whole=True)
         tool = types.SimpleNamespace(path=BROAD, machine={"version": "0"}, describe=lambda: "a machine")
@@ -237,8 +311,10 @@ class Report(unittest.TestCase):
         self.assertIn("| auto-fast | 0 | 2 | 0 | 1.000 | 1 |", text)
 
     def test_results_of_an_earlier_run_are_named(self):
-        self.found["stored"] = {"machine": "another one", "methods": ["forest"]}
-        self.assertIn("Of an earlier run, on another one: forest.", uci.make(self.found))
+        self.found["stored"] = [{"machine": "another one", "methods": ["forest"]}, {"machine": "an old one", "methods": ["mlp", "svm"]}]
+        text = uci.make(self.found)
+        self.assertIn("Of an earlier run, on another one: forest.", text)
+        self.assertIn("Of an earlier run, on an old one: mlp and svm.", text)
 
     def test_likelihood_is_ranked_where_all_have_it(self):
         text = uci.make(self.found)

@@ -95,13 +95,24 @@ void broad__metric_drop(broad__metric *metric, size_t inputs, size_t input)
     }
 }
 
-/* The input with the least relevance that is still there; the last of equals. */
-static size_t least_input(const broad__metric *metric, size_t inputs)
+static size_t unit_of(const size_t *unit, size_t input) { return unit ? unit[input] : input; }
+
+/* Of the unit that begins with `first`; its inputs lie one after the other. */
+static double unit_sum(const broad__metric *metric, size_t inputs, const size_t *unit, size_t first)
+{
+    double sum = 0;
+    for (size_t j = first; j < inputs && unit_of(unit, j) == first; j++) sum += input_sum(metric, inputs, j);
+    return sum;
+}
+
+/* The unit with the least relevance that is still there; the last of equals. */
+static size_t least_unit(const broad__metric *metric, size_t inputs, const size_t *unit)
 {
     size_t least = inputs;
     double sum = INFINITY;
     for (size_t j = 0; j < inputs; j++) {
-        double here = input_sum(metric, inputs, j);
+        if (unit_of(unit, j) != j) continue;
+        double here = unit_sum(metric, inputs, unit, j);
         if (here <= 0 || here > sum) continue;
         sum = here;
         least = j;
@@ -109,18 +120,68 @@ static size_t least_input(const broad__metric *metric, size_t inputs)
     return least;
 }
 
-int broad__metric_prune(broad__metric *metric, size_t inputs, double share)
+int broad__metric_prune(broad__metric *metric, size_t inputs, const size_t *unit, double share)
 {
     double sum = 0, dropped = 0;
     for (size_t j = 0; j < metric->columns; j++) sum += *diagonal_at(metric, j);
     for (;;) {
-        size_t least = least_input(metric, inputs);
+        size_t least = least_unit(metric, inputs, unit);
         if (least == inputs) return 0;
-        dropped += input_sum(metric, inputs, least);
+        dropped += unit_sum(metric, inputs, unit, least);
         if (dropped > (1 - share) * sum) break;
-        broad__metric_drop(metric, inputs, least);
+        for (size_t j = least; j < inputs && unit_of(unit, j) == least; j++) broad__metric_drop(metric, inputs, j);
     }
     return broad__metric_settle(metric);
+}
+
+/* ---- inputs that count alike -------------------------------------------------------------------------------------- */
+
+/* Places of the matrix that any order of the inputs of the units brings together have one sum. */
+typedef struct pooling {
+    const size_t *unit; /* of each input */
+    size_t inputs, columns, side;
+    double *same, *other; /* of an input with itself, and with another one: at the first columns of both units */
+    size_t *size;         /* inputs of each unit */
+} pooling;
+
+static double *pooled_at(const pooling *p, size_t i, size_t j, double *out_count)
+{
+    size_t a = i % p->inputs, b = j % p->inputs, first = p->unit[a], second = p->unit[b];
+    size_t at = (i - a + first) * p->side + (p->side > 1 ? j - b + second : 0);
+    double of_a = (double)p->size[first], of_b = (double)p->size[second];
+    *out_count = a == b ? of_a : first == second ? of_a * (of_a - 1) : of_a * of_b;
+    return (a == b ? p->same : p->other) + at;
+}
+
+static void pool(broad__metric *metric, const pooling *p)
+{
+    size_t n = p->columns, inner = metric->full ? n : 1;
+    double count;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < inner; k++)
+            *pooled_at(p, i, metric->full ? k : i, &count) += metric->values[i * inner + k];
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < inner; k++) {
+            double sum = *pooled_at(p, i, metric->full ? k : i, &count);
+            metric->values[i * inner + k] = sum / count;
+        }
+}
+
+int broad__metric_pool(broad__metric *metric, size_t inputs, const size_t *unit)
+{
+    if (inputs == 0) return BROAD_OK;
+    pooling p = {
+        .unit = unit, .inputs = inputs, .columns = metric->columns, .side = metric->full ? metric->columns : 1};
+    p.same = broad__alloc_doubles(p.columns, p.side);
+    p.other = broad__alloc_doubles(p.columns, p.side);
+    p.size = broad__alloc_array(inputs, sizeof *p.size);
+    int status = p.same && p.other && p.size ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t j = 0; status == BROAD_OK && j < inputs; j++) p.size[unit[j]]++;
+    if (status == BROAD_OK) pool(metric, &p);
+    broad__free(p.same);
+    broad__free(p.other);
+    broad__free(p.size);
+    return status;
 }
 
 /* ---- what directions are drawn with ------------------------------------------------------------------------------ */

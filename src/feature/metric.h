@@ -32,8 +32,11 @@ int broad__metric_settle(broad__metric *metric);
 void broad__metric_mean(broad__metric *to, const broad__metric *with);
 /* Drops one input. Column j belongs to input j modulo `inputs`. */
 void broad__metric_drop(broad__metric *metric, size_t inputs, size_t input);
-/* Drops the least relevant inputs, as many as leave at least `share` of the diagonal's sum, and settles. */
-int broad__metric_prune(broad__metric *metric, size_t inputs, double share);
+/* Drops the least relevant inputs, as many as leave at least `share` of the diagonal's sum, and settles. unit: of each input the
+ * first of those that it is dropped with; NULL: each by itself. */
+int broad__metric_prune(broad__metric *metric, size_t inputs, const size_t *unit, double share);
+/* Makes the inputs of a unit count alike, in every place the mean over all orders of them. */
+int broad__metric_pool(broad__metric *metric, size_t inputs, const size_t *unit);
 /* Trusts it only so far: share M + (1 - share) I. */
 void broad__metric_soften(broad__metric *metric, double share);
 

@@ -229,6 +229,29 @@ class Columns(Case):
         self.assertIn("only 3 rows to learn from", self.ok("fit", data, *SMALL, "-o", self.path("f.broad")).err)
 
 
+class Lists(Case):
+    def test_names_with_commas(self):
+        """A name with a comma of its own is told from two names."""
+        rng, classes = random.Random(4), ["fair", "good, very", "bad"]
+        rows = [(rng.random(), rng.random()) for _ in range(90)]
+        text = '"width, cm",height,"how, then"\n' + "".join('%f,%f,"%s"\n' % (a, b, classes[int(3 * a)]) for a, b in rows)
+        data = self.write("names.csv", text)
+        said = self.ok("fit", data, "-o", self.path("names"), "--effort", "fast").out
+        self.assertIn("classes  3: bad, fair, 'good, very'\n", said)
+        self.assertRegex(said, r"(?m)^columns  'width, cm' \d")
+        self.assertRegex(self.ok("data", data).out, r"(?m)^classes  bad \d+, fair \d+, 'good, very' \d+$")
+        self.assertIn("inputs   2 ('width, cm', height)", self.ok("info", self.path("names")).out)
+
+    def test_nothing_to_tell(self):
+        """No column counts: so no other does. A target of one value has no classes either."""
+        rng = random.Random(9)
+        noise = self.write("noise.csv", "a,b,y\n" + "".join("%f,%f,%f\n" % (rng.random(), rng.random(), rng.random()) for _ in range(150)))
+        said = self.ok("fit", noise, "-o", self.path("noise"), "--effort", "fast").out
+        self.assertRegex(said, r"(?m)^columns  none matters clearly \(how much R2 falls when one is shuffled\)$")
+        same = self.write("same.csv", "a,y\n" + "".join("%d,5\n" % i for i in range(40)))
+        self.assertNotIn("classes", self.ok("fit", same, "-o", self.path("same")).err)
+
+
 class Copies(Case):
     def test_leave_one_out_is_honest(self):
         """The classes are noise: copies must not make them look known, whatever the way to test."""

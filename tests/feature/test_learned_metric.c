@@ -165,11 +165,95 @@ static void pruning_drops_the_least(void **state)
             broad__metric m = metric_of(gradient, rows, columns), pruned = metric_of(gradient, rows, columns);
             assert_true(broad__metric_settle(&m));
             broad__metric_copy(&pruned, &m);
-            assert_true(broad__metric_prune(&pruned, inputs, shares[k]));
+            assert_true(broad__metric_prune(&pruned, inputs, NULL, shares[k]));
             check_pruned(&m, &pruned, inputs, shares[k]);
             broad__metric_close(&m), broad__metric_close(&pruned);
             free(gradient);
         }
+}
+
+/* ---- units ------------------------------------------------------------------------------------------------------- */
+
+/* Two units of three inputs and of two, and one by itself, in the order 2 | 3 | 1. */
+enum { UNIT_INPUTS = 6, ORDERS = 12 };
+static const size_t units[UNIT_INPUTS] = {0, 0, 2, 2, 2, 5};
+
+/* The inputs in the k-th order that keeps every unit where it is. */
+static void order_of(size_t *out, size_t k)
+{
+    static const size_t threes[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    out[0] = k % 2, out[1] = 1 - k % 2, out[5] = 5;
+    for (size_t i = 0; i < 3; i++) out[2 + i] = 2 + threes[k / 2][i];
+}
+
+/* The mean over all orders of the inputs of each unit, one by one. */
+static void pooling_is_the_mean_over_all_orders(void **state)
+{
+    (void)state;
+    for (size_t copies = 1; copies <= 2; copies++) {
+        enum { ROWS = 9 };
+        size_t columns = copies * UNIT_INPUTS, order[UNIT_INPUTS];
+        problem_random r = {copies};
+        double *gradient = problem_normals(ROWS * columns, &r);
+        broad__metric m = metric_of(gradient, ROWS, columns), pooled = metric_of(gradient, ROWS, columns);
+        assert_true(broad__metric_settle(&m));
+        broad__metric_copy(&pooled, &m);
+        assert_ok(broad__metric_pool(&pooled, UNIT_INPUTS, units));
+        for (size_t i = 0; i < columns; i++)
+            for (size_t j = 0; j < columns; j++) {
+                double mean = 0;
+                for (size_t k = 0; k < ORDERS; k++) {
+                    order_of(order, k);
+                    mean += entry(&m, i - i % UNIT_INPUTS + order[i % UNIT_INPUTS],
+                                  j - j % UNIT_INPUTS + order[j % UNIT_INPUTS]) /
+                            ORDERS;
+                }
+                assert_true(fabs(entry(&pooled, i, j) - mean) < 1e-12);
+            }
+        broad__metric_close(&m), broad__metric_close(&pooled);
+        free(gradient);
+    }
+}
+
+/* With too many columns for more than a diagonal, that. */
+static void pooling_of_a_diagonal(void **state)
+{
+    (void)state;
+    enum { INPUTS = 300, COLUMNS = 600 };
+    size_t unit[INPUTS];
+    for (size_t j = 0; j < INPUTS; j++) unit[j] = j < 7 ? j : j < 107 ? 7 : 107;
+    problem_random r = {5};
+    double *gradient = problem_normals(4 * COLUMNS, &r), sums[COLUMNS] = {0};
+    broad__metric m = metric_of(gradient, 4, COLUMNS);
+    assert_false(m.full);
+    for (size_t j = 0; j < COLUMNS; j++) sums[j - j % INPUTS + unit[j % INPUTS]] += broad__metric_diagonal(&m, j);
+    assert_ok(broad__metric_pool(&m, INPUTS, unit));
+    for (size_t j = 0; j < COLUMNS; j++) {
+        size_t first = unit[j % INPUTS], size = first < 7 ? 1 : first == 7 ? 100 : 193;
+        double mean = sums[j - j % INPUTS + first] / (double)size;
+        assert_true(relative_difference(broad__metric_diagonal(&m, j), mean, 0) < 1e-12);
+    }
+    broad__metric_close(&m);
+    free(gradient);
+}
+
+/* A unit is dropped as a whole, where all of it matters least: not its least input alone. */
+static void units_are_dropped_together(void **state)
+{
+    (void)state;
+    static const double diagonal[UNIT_INPUTS] = {0.5, 0.1, 0.2, 0.2, 0.3, 0.55};
+    broad__metric m;
+    assert_ok(broad__metric_open(&m, UNIT_INPUTS));
+    for (size_t j = 0; j < UNIT_INPUTS; j++) broad__metric_set_diagonal(&m, j, diagonal[j]);
+    assert_true(broad__metric_prune(&m, UNIT_INPUTS, units, 0.7)); /* 0.555 of 1.85 may go: the last, 0.55 */
+    for (size_t j = 0; j < UNIT_INPUTS; j++) {
+        double expected = j < 5 ? diagonal[j] * UNIT_INPUTS / 1.3 : 0;
+        assert_true(fabs(broad__metric_diagonal(&m, j) - expected) < 1e-12);
+    }
+    assert_true(broad__metric_prune(&m, UNIT_INPUTS, units, 0.5)); /* then the first two together */
+    assert_true(broad__metric_diagonal(&m, 0) == 0 && broad__metric_diagonal(&m, 1) == 0);
+    assert_true(broad__metric_diagonal(&m, 2) > 0);
+    broad__metric_close(&m);
 }
 
 /* ---- root ------------------------------------------------------------------------------------------------------- */
@@ -342,9 +426,15 @@ static void slopes_are_known_or_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_outer_products),    cmocka_unit_test(nothing_is_no_metric),
-        cmocka_unit_test(means_and_softening),        cmocka_unit_test(pruning_drops_the_least),
-        cmocka_unit_test(root_squared_is_the_metric), cmocka_unit_test(gradients_are_differences),
+        cmocka_unit_test(sums_are_outer_products),
+        cmocka_unit_test(nothing_is_no_metric),
+        cmocka_unit_test(means_and_softening),
+        cmocka_unit_test(pruning_drops_the_least),
+        cmocka_unit_test(pooling_is_the_mean_over_all_orders),
+        cmocka_unit_test(pooling_of_a_diagonal),
+        cmocka_unit_test(units_are_dropped_together),
+        cmocka_unit_test(root_squared_is_the_metric),
+        cmocka_unit_test(gradients_are_differences),
         cmocka_unit_test(slopes_are_known_or_not),
     };
     return cmocka_run_group_tests_name("learned_metric", tests, NULL, NULL);

@@ -145,6 +145,55 @@ static double solve_and_compare(size_t rows, size_t p, size_t c, double conditio
     return error;
 }
 
+/* A problem solved as if its rows lay far away, or here. *out: how far W is from what refinement by the rows makes of it; returns
+ * whether no pass over the rows is wanted for that. */
+static int settles(double *out, int is_far, const double *k, size_t rows, size_t p, const double *e, size_t c,
+                   double lambda)
+{
+    setting s;
+    setting_open(&s, broad__device_cpu(), 1, k, rows, p, e, c);
+    broad__ridge_request wish = {.lambda = lambda};
+    broad__memory memory = {0};
+    broad__device far = *s.residual.at;
+    const broad__device *here = s.residual.at;
+    far.memory = &memory;
+    double *first = malloc(p * c * sizeof *first);
+    s.residual.at = is_far ? &far : here;
+    assert_ok(broad__ridge_solve(&s.ridge, &s.residual, &wish));
+    s.residual.at = here;
+    int settled = s.ridge.settled;
+    memcpy(first, s.ridge.w, p * c * sizeof *first);
+    s.ridge.settled = 0;
+    assert_ok(broad__ridge_finish(&s.ridge, &s.residual));
+    *out = relative_distance(first, s.ridge.w, p * c);
+    free(first);
+    setting_close(&s);
+    return settled;
+}
+
+/* A pass over rows that lie far away is worth more rounding than one over those that are here; not any. */
+static void rows_far_away_are_asked_less(void **state)
+{
+    (void)state;
+    enum { ROWS = 300, P = 40, C = 3, PROBLEMS = 60 };
+    problem_random r = {77};
+    size_t both = 0, there_alone = 0, none = 0;
+    double worst = 0;
+    for (size_t i = 0; i < PROBLEMS; i++) {
+        double *k = problem_matrix(ROWS, P, pow(10, 8 * (double)i / PROBLEMS), &r), *e = problem_normals(ROWS * C, &r);
+        double off[2];
+        int here = settles(&off[0], 0, k, ROWS, P, e, C, 1e-14), there = settles(&off[1], 1, k, ROWS, P, e, C, 1e-14);
+        assert_true(there || !here);
+        both += here && there, there_alone += there && !here, none += !there && !here;
+        if (there) worst = fmax(worst, off[1]);
+        free(k), free(e);
+    }
+    print_message("settled: %zu, %zu of rows far away alone, %zu not; W is off by %.2g at most\n", both, there_alone,
+                  none, worst);
+    assert_true(both > 5 && there_alone > 2 && none > 5);
+    assert_true(worst < 1e-7);
+}
+
 static void weights_against_least_squares(void **state)
 {
     (void)state;
@@ -379,13 +428,10 @@ static void schedules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights_against_least_squares),
-        cmocka_unit_test(devices_and_threads_agree),
-        cmocka_unit_test(leave_one_out_against_refits),
-        cmocka_unit_test(lambda_by_leave_one_out),
-        cmocka_unit_test(operator_norm_of_known_matrices),
-        cmocka_unit_test(degenerate_matrices),
-        cmocka_unit_test(schedules),
+        cmocka_unit_test(weights_against_least_squares), cmocka_unit_test(rows_far_away_are_asked_less),
+        cmocka_unit_test(devices_and_threads_agree),     cmocka_unit_test(leave_one_out_against_refits),
+        cmocka_unit_test(lambda_by_leave_one_out),       cmocka_unit_test(operator_norm_of_known_matrices),
+        cmocka_unit_test(degenerate_matrices),           cmocka_unit_test(schedules),
     };
     return cmocka_run_group_tests_name("ridge", tests, NULL, NULL);
 }

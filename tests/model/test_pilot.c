@@ -64,8 +64,7 @@ static void check_relevances(const broad_model *model)
     assert_true(least > 3 * most);
 }
 
-/* A network that finds four inputs among 32 does as well as one that is given these alone. Not every table of this kind
- * shows all four: the second works by its square alone, and a first network may miss it. This one does. */
+/* A network that finds four inputs among 32 does as well as one that is given these alone. */
 static void useless_inputs_cost_little(void **state)
 {
     (void)state;
@@ -92,7 +91,7 @@ static void useless_inputs_cost_little(void **state)
     assert_true(rmse[0] <= 1.15 * rmse[1]);
 }
 
-/* ---- how long it is looked for ----------------------------------------------------------------------------------- */
+/* ---- inputs that count together, levels that count alike ---------------------------------------------------------- */
 
 /* An open trainer, whose pilot has run. */
 static broad_trainer *piloted(const broad_data *data, const broad_options *o)
@@ -101,6 +100,85 @@ static broad_trainer *piloted(const broad_data *data, const broad_options *o)
     assert_ok(broad__trainer_open(&trainer, data, o));
     return trainer;
 }
+
+/* The part of the metric's diagonal that is that of inputs [first, end). */
+static double part_of(const broad_model *model, size_t first, size_t end)
+{
+    double all = 0, part = 0;
+    for (size_t j = 0; j < broad__model_columns(model); j++) {
+        double square = model->relevance[j] * model->relevance[j];
+        all += square;
+        if (j % model->inputs >= first && j % model->inputs < end) part += square;
+    }
+    return part / all;
+}
+
+/* None of the four tells anything by itself, and a network of all inputs alike may see so little of them that its gradients
+ * lead nowhere. Two by two they tell more than it does. */
+static void inputs_that_count_in_pairs_are_found(void **state)
+{
+    (void)state;
+    if (HELPER_SANITIZED) skip(); /* tests/feature/test_marginal.c has the pairs */
+    broad_options o =
+        OPTIONS("range", "auto", "features", "8x100", "enhance", "50x1", "effort", "fast", "threads", "1");
+    broad_data *data = planted_data(3, 1000, INPUTS, 0.09);
+    broad_trainer *trainer = piloted(data, &o);
+    double part = part_of(trainer->model, 0, USEFUL);
+    print_message("%.3f of the metric is that of the four\n", part);
+    assert_true(part > 0.95); /* 0.89 without pairs */
+    broad__trainer_close(NULL, trainer);
+    broad_data_free(data);
+}
+
+enum { LEVELS = 15, NUMBERS = 4 };
+
+/* Two columns of categories that say nothing beside four numbers, three of which do. */
+static broad_data *levels_data(uint64_t seed, size_t rows)
+{
+    static const char *const names[LEVELS] = {"a", "b", "c", "d", "e", "f", "g", "h",
+                                              "i", "j", "k", "l", "m", "n", "o"};
+    broad_array_category categories[2] = {{0, LEVELS, names}, {1, LEVELS, names}};
+    enum { COLUMNS = NUMBERS + 2 };
+    problem_random r = {seed};
+    double *x = malloc(rows * COLUMNS * sizeof *x), *y = malloc(rows * sizeof *y);
+    for (size_t i = 0; i < rows; i++) {
+        double *row = x + i * COLUMNS;
+        for (size_t j = 0; j < COLUMNS; j++) row[j] = j < 2 ? floor(LEVELS * problem_uniform(&r)) : problem_normal(&r);
+        y[i] = sin(2 * row[2]) + row[3] * row[4] + 0.3 * problem_normal(&r);
+    }
+    broad_arrays arrays;
+    broad_arrays_init(&arrays);
+    arrays.rows = rows, arrays.inputs = COLUMNS, arrays.x = x, arrays.values = y, arrays.outputs = 1;
+    arrays.categories = categories, arrays.category_count = 2;
+    broad_data *data = plain_data(&arrays);
+    free(x), free(y);
+    return data;
+}
+
+/* A few rows of each level cannot tell whether it matters; those of all levels of its column can. */
+static void levels_count_alike(void **state)
+{
+    (void)state;
+    if (HELPER_SANITIZED) skip(); /* tests/feature/test_learned_metric.c has the means */
+    broad_options o =
+        OPTIONS("range", "auto", "features", "8x100", "enhance", "50x1", "effort", "fast", "threads", "1");
+    broad_data *data = levels_data(5, 700);
+    broad_trainer *trainer = piloted(data, &o);
+    const broad_model *model = trainer->model;
+    double part = part_of(model, 0, 2 * LEVELS);
+    print_message("%.3f of the metric is that of %d levels\n", part, 2 * LEVELS);
+    assert_true(is_learned(model) && part < 0.1);
+    for (size_t j = 0; j < broad__model_columns(model); j++) {
+        size_t input = j % model->inputs, first = input < LEVELS ? 0 : LEVELS;
+        if (input >= 2 * LEVELS) continue;
+        double same = model->relevance[j - input + first];
+        assert_true(relative_difference(model->relevance[j], same, 1e-9) < 1e-9);
+    }
+    broad__trainer_close(NULL, trainer);
+    broad_data_free(data);
+}
+
+/* ---- how long it is looked for ----------------------------------------------------------------------------------- */
 
 /* Among many useless inputs each metric is far better than the one before it: rounds go on beyond those of the effort, though
  * not for ever. Where inputs are alike, no more than these. */
@@ -523,6 +601,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_estimate_is_widened),
         cmocka_unit_test(useless_inputs_cost_little),
+        cmocka_unit_test(inputs_that_count_in_pairs_are_found),
+        cmocka_unit_test(levels_count_alike),
         cmocka_unit_test(large_gains_buy_rounds),
         cmocka_unit_test(styles_climb_by_themselves),
         cmocka_unit_test(seen_rows_promise_no_more),

@@ -111,6 +111,36 @@ static void a_search_begins_where_the_last_one_ended(void **state)
     assert_true(zeros > 0); /* which does not stand for an unknown one */
 }
 
+/* Half a power of ten higher for each doubling of the range, and within what is searched. */
+static void a_steeper_range_begins_higher(void **state)
+{
+    (void)state;
+    static const double times[] = {0.25, 0.5, 1, 2, 4, 8}, higher[] = {-1, -0.5, 0, 0.5, 1, 1.5};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        assert_true(fabs(broad__exponent_steeper(-5, times[i]) - (-5 + higher[i])) < 1e-12);
+    assert_true(broad__exponent_steeper(2, 4) <= 2 && broad__exponent_steeper(-10, 0.5) >= -10);
+    enum { NODES = 250 };
+    bench b = bench_open(table_of(300, 4, 1, 1), NODES);
+    broad__attempt first = attempt_of(&b, 1, NODES), told[3], by_itself = attempt_of(&b, 16, NODES);
+    size_t factors[3];
+    run(&b, &first, 1);
+    double known = b.trials.exponent;
+    run(&b, &by_itself, 1);
+    size_t own = b.trials.of[0].joint.factors;
+    for (size_t k = 0; k < 3; k++) {
+        static const double from[] = {2, 0, -2}; /* what sixteen times the range adds; nothing; the wrong way */
+        told[k] = attempt_of(&b, 16, NODES);
+        told[k].start = known + from[k];
+        run(&b, &told[k], 1);
+        factors[k] = b.trials.of[0].joint.factors;
+    }
+    print_message("exponent %g, then %g: %zu factors; told so %zu, from where the first ended %zu, from below %zu\n",
+                  known, by_itself.exponent, own, factors[0], factors[1], factors[2]);
+    assert_true(own == factors[0] && by_itself.exponent == told[0].exponent && by_itself.square == told[0].square);
+    assert_true(own != factors[1] && own != factors[2]); /* each start is another search */
+    bench_close(&b);
+}
+
 /* An attempt that a better one is far ahead of tries one lambda, and says nothing of the rows. */
 static void hopeless_ones_are_given_up(void **state)
 {
@@ -204,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_rows_decide),
         cmocka_unit_test(a_search_begins_where_the_last_one_ended),
+        cmocka_unit_test(a_steeper_range_begins_higher),
         cmocka_unit_test(hopeless_ones_are_given_up),
         cmocka_unit_test(scores_are_the_same_without_weights),
         cmocka_unit_test(a_large_search_ends_with_a_small_gain),

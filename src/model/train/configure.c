@@ -234,14 +234,17 @@ static void list_next(broad__configuring *g)
 
 /* ---- metrics to start from --------------------------------------------------------------------------------------- */
 
+static int is_plain(broad__start start) { return start == BROAD__START_PLAIN || start == BROAD__START_REACH; }
+
 /* A diagonal, of all columns of an input alike that count. */
 static int start_from(broad__configuring *g, size_t which, const double *of_input)
 {
     size_t columns = g->trials->columns, inputs = g->trainer->model->inputs;
     broad__metric *metric = &g->metrics[which];
-    for (size_t j = 0; j < (g->start == BROAD__START_ALL ? columns : inputs); j++)
+    for (size_t j = 0; j < (is_plain(g->start) ? inputs : columns); j++)
         broad__metric_set_diagonal(metric, j, of_input[j % inputs]);
-    if (!broad__metric_settle(metric)) return BROAD_OK;
+    int status = g->unit ? broad__metric_pool(metric, inputs, g->unit) : BROAD_OK;
+    if (status < 0 || !broad__metric_settle(metric)) return status;
     return broad__directions_open(&g->directions[which], metric, columns, g->trainer->device);
 }
 
@@ -256,6 +259,21 @@ static int start_marginal(broad__configuring *g)
         status = broad__marginal(told, rows->x, rows->inputs, trial->y, g->trainer->model->outputs, rows->rows);
     if (status == BROAD_OK) status = start_from(g, BROAD__MARGINAL, told);
     g->marginal_known = g->directions[BROAD__MARGINAL].relevance != NULL;
+    broad__free(told);
+    return status;
+}
+
+/* What each tells together with another one. No directions: no pair tells more than chance. */
+static int start_pairs(broad__configuring *g)
+{
+    const broad__trial *trial = &g->trials->of[0];
+    const broad_data *rows = trial->rows;
+    double sum, *told = broad__alloc_doubles(rows->inputs, 1);
+    int status = told ? broad__metric_open(&g->metrics[0], trial->columns) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK)
+        status =
+            broad__marginal_pairs(told, &sum, rows->x, rows->inputs, trial->y, g->trainer->model->outputs, rows->rows);
+    if (status == BROAD_OK) status = start_from(g, 0, told);
     broad__free(told);
     return status;
 }
@@ -311,8 +329,10 @@ static int take_metric(broad__configuring *g)
         if (!metric->values) status = broad__metric_open(metric, columns);
         if (status < 0) break;
         broad__metric_copy(metric, &g->learned[0]);
+        if (g->unit) status = broad__metric_pool(metric, inputs, g->unit);
+        if (status < 0) break;
         if (!metric->full) broad__metric_soften(metric, rows / (rows + CAUTION * (double)columns));
-        if (s && !broad__metric_prune(metric, inputs, shares[s])) break;
+        if (s && !broad__metric_prune(metric, inputs, g->unit, shares[s])) break;
         broad__directions_close(&g->directions[s]);
         status = broad__directions_open(&g->directions[s], metric, columns, g->trainer->device);
         g->share_count = s + 1;
@@ -332,7 +352,8 @@ int broad__configuring_next(broad__configuring *g)
 
 static int open_directions(broad__configuring *g)
 {
-    if (g->start) return start_plain(g);
+    if (is_plain(g->start)) return start_plain(g);
+    if (g->start == BROAD__START_PAIRS) return start_pairs(g);
     return broad__directions_open(&g->directions[0], &g->metrics[0], g->trials->columns, g->trainer->device);
 }
 
@@ -368,7 +389,21 @@ void broad__configuring_close(broad__configuring *g)
         broad__metric_close(&g->metrics[s]);
         broad__directions_close(&g->directions[s]);
     }
+    broad__free(g->unit);
     *g = (broad__configuring){0};
+}
+
+/* Of each input the first of its column. */
+static int list_units(size_t **out, const broad_model *model)
+{
+    *out = broad__alloc_array(model->inputs, sizeof **out);
+    if (!*out) return BROAD_NO_MEMORY;
+    for (size_t j = 0; j < model->inputs; j++) (*out)[j] = j;
+    for (size_t k = 0; k < model->categories.count; k++) {
+        const broad__category *c = &model->categories.items[k];
+        for (size_t i = 0; i < c->count; i++) (*out)[c->first + i] = c->first;
+    }
+    return BROAD_OK;
 }
 
 int broad__configuring_open(broad__configuring *out, broad__trials *trials, const broad__effort_sizes *sizes,
@@ -378,5 +413,6 @@ int broad__configuring_open(broad__configuring *out, broad__trials *trials, cons
     *out = (broad__configuring){.trainer = trials->trainer, .trials = trials, .sizes = *sizes, .start = start};
     for (size_t i = 0; status == BROAD_OK && sizes->rounds && i <= BROAD__KEPT; i++)
         status = broad__metric_open(&out->learned[i], trials->columns);
+    if (status == BROAD_OK && start == BROAD__START_UNITS) status = list_units(&out->unit, trials->trainer->model);
     return status;
 }

@@ -65,8 +65,11 @@ typedef enum broad__start {
     BROAD__START_ALL,   /* all, alike */
     BROAD__START_PLAIN, /* inputs as they are, by their deviations */
     BROAD__START_REACH, /* and by how far they reach: those with a few values far out count for less */
+    BROAD__START_UNITS, /* all; the levels of a column of categories count alike, in every metric */
+    BROAD__START_PAIRS, /* all, by what each tells together with another one (feature/marginal.h) */
     BROAD__START_COUNT
 } broad__start;
+enum { BROAD__STARTS_PLAIN = 2 }; /* of them need inputs that come by rank, too */
 
 /* Round by round, on the rows of the trials. */
 typedef struct broad__configuring {
@@ -78,6 +81,7 @@ typedef struct broad__configuring {
     size_t share_count;
     int marginal_known;
     broad__start start;
+    size_t *unit;                           /* BROAD__START_UNITS: of each input the first of its column; else NULL */
     broad__metric learned[BROAD__KEPT + 1]; /* from the best attempt of this round; then from those of the last batch */
     int learned_known;                      /* there may be a further round */
     broad__choice choices[BROAD__CHOICES];  /* what is tried in it */

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/watch.h"
 #include "data/halves.h"
+#include "feature/marginal.h"
 #include "layer/joint_loo.h"
 #include "model/kind.h"
 #include "model/train/configure.h"
@@ -37,7 +38,7 @@ typedef struct path {
     double first, least;       /* sums of the ways' means of these squares, in the first round and in the best */
 } path;
 
-enum { ALL = BROAD__START_ALL, PATHS = BROAD__START_COUNT };
+enum { ALL = BROAD__START_ALL, UNITS = BROAD__START_UNITS, PAIRS = BROAD__START_PAIRS, PATHS = BROAD__START_COUNT };
 
 typedef struct pilot {
     broad_trainer *trainer;
@@ -108,13 +109,16 @@ static int judge(pilot *p, path *on, size_t way)
     return status;
 }
 
-/* A round of one of the paths; that of all columns begins without a metric. */
+/* A round of one of the paths; those of all columns begin without a metric. */
 typedef struct round_of {
     path *on;
     size_t round;
 } round_of;
 
-static int has_metric(const pilot *p, round_of r) { return r.round || r.on != &p->paths[ALL]; }
+static int has_metric(const pilot *p, round_of r)
+{
+    return r.round || (r.on != &p->paths[ALL] && r.on != &p->paths[UNITS]);
+}
 
 /* Whether its metric is to be used in any case. */
 static int is_asked(const pilot *p, round_of r)
@@ -569,15 +573,21 @@ static int open_path(pilot *p, size_t which)
     return status;
 }
 
+/* The nodes of round 0 where they are known: of all rows, or from the first path. */
+static const broad__configuration *start_of(const pilot *p, const path *on, size_t way)
+{
+    if (on == &p->paths[UNITS]) return &p->paths[ALL].way[way].found.of[0];
+    return p->whole.count && on == &p->paths[ALL] ? &p->whole.of[0] : NULL;
+}
+
 /* Of all ways. *out_more: there may be another one after it. */
 static int run_round(pilot *p, path *on, int *out_more)
 {
-    const broad__configuration *start = p->whole.count && on == &p->paths[ALL] ? &p->whole.of[0] : NULL;
     int status = BROAD_OK;
     *out_more = 1;
     for (size_t w = 0; status == BROAD_OK && w < p->ways; w++) {
         broad__configuring *way = &on->way[w];
-        status = on->rounds ? broad__configuring_next(way) : broad__configuring_first(way, start);
+        status = on->rounds ? broad__configuring_next(way) : broad__configuring_first(way, start_of(p, on, w));
         if (status == BROAD_OK && way->found.count > on->rounds) status = judge(p, on, w);
         if (!way->learned_known || way->found.count == on->rounds) *out_more = 0;
     }
@@ -615,15 +625,55 @@ static int run_path(pilot *p, size_t which)
     return status;
 }
 
-/* Other starts are tried where the metric has gained so much that few directions seem to matter. */
+/* Whether a column of categories has levels that could count alike, and the first path has begun. */
+static int has_levels(const pilot *p)
+{
+    const broad__categories *all = &p->trainer->model->categories;
+    for (size_t k = 0; k < all->count; k++)
+        if (all->items[k].count > 2) return p->paths[ALL].rounds > 0;
+    return 0;
+}
+
+/* What networks of the first path leave, at least, of the targets' square, by leave-one-out; 0: nothing is known. */
+static double least_left(const pilot *p)
+{
+    const broad__trial *trial = &p->trials[0].of[0];
+    const broad__configurations *found = &p->paths[ALL].way[0].found;
+    size_t count = trial->rows->rows * p->trainer->model->outputs;
+    double squares = 0, least = INFINITY;
+    for (size_t i = 0; i < count; i++) squares += trial->y[i] * trial->y[i];
+    for (size_t i = 0; i < found->count; i++) least = fmin(least, found->of[i].square);
+    return squares > 0 && isfinite(least) ? least * (double)trial->rows->rows / squares : 0;
+}
+
+/* Whether pairs of inputs, each by the means of a few cells, tell more together than the best of these networks. */
+static int pairs_tell_more(int *out, const pilot *p)
+{
+    const broad__trial *trial = &p->trials[0].of[0];
+    const broad_data *rows = trial->rows;
+    double sum, left = least_left(p), *told = broad__alloc_doubles(rows->inputs, 1);
+    int status = told ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status == BROAD_OK)
+        status =
+            broad__marginal_pairs(told, &sum, rows->x, rows->inputs, trial->y, p->trainer->model->outputs, rows->rows);
+    *out = status == BROAD_OK && left > 0 && sum > 1 - left;
+    broad__free(told);
+    return status;
+}
+
+/* Other starts are tried where the metric has gained so much that few directions seem to matter; and where there are
+ * categories, whether their levels had better count alike. */
 static int configure_halves(pilot *p)
 {
     const path *all = &p->paths[ALL];
     if (!p->sizes.rounds) return BROAD_OK;
     int status = open_halves(p);
     if (status == BROAD_OK) status = run_path(p, ALL);
+    int pairs = 0;
+    if (status == BROAD_OK) status = pairs_tell_more(&pairs, p);
     int others = p->trials[0].columns > p->trainer->model->inputs && all->least < DECISIVE * all->first;
-    for (size_t k = ALL + 1; status == BROAD_OK && others && k < PATHS; k++) status = run_path(p, k);
+    for (size_t k = ALL + 1; status == BROAD_OK && k < PATHS; k++)
+        if (k == UNITS ? has_levels(p) : k == PAIRS ? pairs : others) status = run_path(p, k);
     return status;
 }
 

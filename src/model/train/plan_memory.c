@@ -165,7 +165,8 @@ static double model_numbers(const broad__sizes *s, const broad_options *o)
 static double metric_numbers(const broad__sizes *s, double rounds, double ways)
 {
     if (rounds == 0) return 0;
-    double starts = s->columns > s->inputs ? BROAD__START_COUNT : 1, found = starts * (BROAD__ROUNDS_MOST + 1);
+    double starts = BROAD__START_COUNT - (s->columns > s->inputs ? 0 : BROAD__STARTS_PLAIN);
+    double found = starts * (BROAD__ROUNDS_MOST + 1);
     return ways * (starts * METRICS_OF_ROUND + found) * s->columns *
            (s->columns <= BROAD__METRIC_COLUMNS ? s->columns : 1);
 }
