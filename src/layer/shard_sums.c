@@ -19,10 +19,10 @@ enum { SLICE = 4096, HOLDERS = 64 };
  * there, while it has at least one of them in its cache, and uses the place that becomes free for its next shard.
  */
 typedef struct places {
-    atomic_size_t fresh;                      /* the first that was never used */
-    unsigned short of[BROAD__SHARDS_MAX];     /* of a shard, and of the sums that begin with it */
-    atomic_uchar there[BROAD__SHARDS_MAX];    /* of the two sums whose second begins with this shard: how many are there */
-    unsigned short spare[HOLDERS];            /* free ones of a worker: the last one and 1; 0: none */
+    atomic_size_t fresh;                   /* the first that was never used */
+    unsigned short of[BROAD__SHARDS_MAX];  /* of a shard, and of the sums that begin with it */
+    atomic_uchar there[BROAD__SHARDS_MAX]; /* of the two sums whose second begins with this shard: how many are there */
+    unsigned short spare[HOLDERS];         /* free ones of a worker: the last one and 1; 0: none */
     unsigned short before[BROAD__SHARDS_MAX]; /* of a free one: that became free before it, and 1 */
 } places;
 
@@ -114,6 +114,23 @@ static void shard_run_one(void *context, size_t index, size_t worker)
         broad__residual_release(run->residual, i, stop);
     }
     if (!run->residual->divided) add_up(run, shard, worker);
+}
+
+/* Where the share of one of so many threads begins: all have about as many rows, so that none waits for the others. */
+static size_t share_begin(void *context, size_t i, size_t shares)
+{
+    const shard_run *run = context;
+    size_t low = 0, high = run->count, from, to, first, end;
+    broad__shard_rows(&from, &end, run->first, run->residual->rows);
+    broad__shard_rows(&first, &to, run->first + run->count - 1, run->residual->rows);
+    size_t wanted = from + (to - from) / shares * i;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        broad__shard_rows(&first, &end, run->first + middle, run->residual->rows);
+        if (first + (end - first) / 2 < wanted) low = middle + 1;
+        else high = middle;
+    }
+    return low;
 }
 
 /* ---- several ranks ------------------------------------------------------------------------------------------------ */
@@ -208,7 +225,7 @@ int broad__shard_sums(double **out, broad__residual *residual, size_t doubles, b
         broad__comm_own_shards(&run.first, &end, shards);
         run.count = end - run.first;
     }
-    broad__pool_run_stretches(residual->pool, run.count, shard_run_one, &run);
+    broad__pool_run_stretches(residual->pool, run.count, shard_run_one, &run, share_begin);
     if (residual->divided) status = add_ranks(&run);
     *out = residual->divided ? residual->shard_sums : sums_of(&run, 0);
     return broad__watch_check(status);
