@@ -101,7 +101,7 @@ static int begin_next(void *context)
         s->next = next;
     }
     broad__kblock kblock = {
-        {next.inputs, next.nodes, s->next_weight, s->next_bias, task->options->activation, 0, NULL}, 0, 0};
+        {next.inputs, next.nodes, s->next_weight, s->next_bias, task->options->activation, 0, NULL, NULL}, 0, 0};
     return broad__far_compute_ahead(task->residual, &kblock);
 }
 
@@ -169,7 +169,7 @@ static broad__kblock kblock_of(const run *r, size_t slot)
     size_t features = task->residual->z.features;
     return (broad__kblock){{features, task->nodes, s->weight + slot * features * task->nodes,
                             s->bias + slot * task->nodes, task->options->activation,
-                            task->options->precision == BROAD_PRECISION_FLOAT, NULL},
+                            task->options->precision == BROAD_PRECISION_FLOAT, NULL, NULL},
                            task->first,
                            task->prefix};
 }

@@ -37,7 +37,7 @@ static void rows_operations(void **state)
             double *out[2];
             /* weight p x c without padding: its own block */
             double *weight = problem_normals(p * c, &r), *bias = problem_normals(c, &r);
-            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, single, NULL};
+            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, single, NULL, NULL};
             for (int d = 0; d < 2; d++) {
                 out[d] = calloc(n * (c + pad), sizeof(double));
                 devices[d]->nodes(out[d], c + pad, &nodes, k, p + pad, n);
@@ -351,7 +351,7 @@ static void nodes_in_single_precision(void **state)
         double *bias = problem_normals(c, &r), *out = calloc(n * (c + pad), sizeof(double));
         for (int activation = BROAD_ACTIVATION_SIGMOID; activation <= BROAD_ACTIVATION_IDENTITY; activation++)
             for (int d = 0; d < 2; d++) {
-                broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 1, NULL};
+                broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 1, NULL, NULL};
                 devices[d]->nodes(out, c + pad, &nodes, x, p + pad, n);
                 for (size_t i = 0; i < n; i++)
                     for (size_t j = 0; j < c; j++) {

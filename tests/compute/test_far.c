@@ -130,7 +130,7 @@ static void many_nodes_are_as_in_plain_c(void **state)
             double *x = problem_normals(n * p, &r), *weight = problem_normals(p * q, &r),
                    *bias = problem_normals(q, &r), *out = problem_normals(n * stride, &r);
             double *far_x = send(x, n * p), *far_out = send(out, n * stride);
-            broad__nodes nodes = {p, q, weight, bias, BROAD_ACTIVATION_SIGMOID, 0, NULL};
+            broad__nodes nodes = {p, q, weight, bias, BROAD_ACTIVATION_SIGMOID, 0, NULL, NULL};
             broad__device_reference()->nodes(out, stride, &nodes, x, p, n);
             far->nodes(far_out, stride, &nodes, far_x, p, n);
             assert_near(far_out, out, n * stride, 1e3);
@@ -156,7 +156,7 @@ static void sides_are_as_in_plain_c(void **state)
         double *w = problem_normals(q * c, &r), *uw = problem_normals(q * probes + 1, &r);
         double *gram = problem_normals(q * q, &r), *cross = problem_normals(q * c, &r),
                *probed = problem_normals(q * us + 1, &r);
-        broad__nodes nodes = {p, q, weight, bias, BROAD_ACTIVATION_TANH, 0, NULL};
+        broad__nodes nodes = {p, q, weight, bias, BROAD_ACTIVATION_TANH, 0, NULL, NULL};
         double *far_x = send(x, n * p), *far_k = send(k, n * q), *far_e = send(e, n * c), *far_u = send(u, n * us + 1);
         double *far_gram = send(gram, q * q), *far_cross = send(cross, q * c), *far_probed = send(probed, q * us + 1),
                *far_squares = send(&squares, 1);
@@ -198,7 +198,7 @@ static void nodes_are_as_in_plain_c(void **state)
             double *x = problem_normals(n * ks, &r), *weight = problem_normals(p * c, &r),
                    *bias = problem_normals(c, &r);
             double *out = problem_normals(n * os, &r), *far_x = send(x, n * ks), *far_out = send(out, n * os);
-            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 0, NULL};
+            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 0, NULL, NULL};
             broad__device_reference()->nodes(out, os, &nodes, x, ks, n);
             far->nodes(far_out, os, &nodes, far_x, ks, n);
             assert_near(far_out, out, n * os, activation == BROAD_ACTIVATION_SINE ? 1e4 : 1e3);

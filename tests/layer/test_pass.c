@@ -31,7 +31,7 @@ static void setting_open(setting *out, size_t rows, size_t nodes, int weighted, 
         out->weight[i] = problem_normals(INPUTS * nodes, r);
         out->bias[i] = problem_normals(nodes, r);
         out->kblocks[i] =
-            (broad__kblock){{INPUTS, nodes, out->weight[i], out->bias[i], BROAD_ACTIVATION_TANH, 0, NULL}, 3, 2};
+            (broad__kblock){{INPUTS, nodes, out->weight[i], out->bias[i], BROAD_ACTIVATION_TANH, 0, NULL, NULL}, 3, 2};
     }
 }
 

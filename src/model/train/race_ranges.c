@@ -63,7 +63,9 @@ int broad__ranges_judge(double *out, broad_trainer *t, size_t layer)
     broad__draw_nodes(s->weight, s->bias, &draw);
     size_t prefix = layer || broad__kind_of(o->kind)->nodes == BROAD__NODES_HIDDEN ? 0 : features;
     broad__kblock kblock = {
-        {features, count, s->weight, s->bias, o->activation, o->precision == BROAD_PRECISION_FLOAT, NULL}, 0, prefix};
+        {features, count, s->weight, s->bias, o->activation, o->precision == BROAD_PRECISION_FLOAT, NULL, NULL},
+        0,
+        prefix};
     int scored = o->supervise == BROAD_SUPERVISE_GCV;
     broad__ridge_request request = {
         .lambda_auto = o->lambda_auto, .lambda = o->lambda, .loo = !scored, .penalty = scored ? o->penalty : 0};

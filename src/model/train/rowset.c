@@ -244,7 +244,7 @@ broad__kblock broad__model_kblock(const broad_model *model, size_t index)
 {
     const broad__layer *layer = &model->layers[index];
     return (broad__kblock){{layer->inputs, layer->nodes, layer->weight, layer->bias, model->settings.activation,
-                            model->settings.precision == BROAD_PRECISION_FLOAT, NULL},
+                            model->settings.precision == BROAD_PRECISION_FLOAT, NULL, NULL},
                            broad__model_feature_nodes(model, layer->first_group),
                            layer->width - layer->nodes};
 }

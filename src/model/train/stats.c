@@ -115,6 +115,7 @@ static void batch_nodes(intake *in)
                             layer->bias,
                             model->settings.activation,
                             model->settings.precision == BROAD_PRECISION_FLOAT,
+                            NULL,
                             NULL};
         in->device->nodes(in->a + at, nodes, &own, in->a, nodes, in->count);
         at += layer->nodes;

@@ -108,7 +108,7 @@ int broad__trial_add(broad__trial *trial, const broad__trial_block *block)
     if (status == BROAD_OK) {
         broad__phi phi = {t->device,
                           {trial->columns, block->nodes, weight, trial->bias + trial->nodes, o->feature_activation,
-                           o->precision == BROAD_PRECISION_FLOAT, NULL},
+                           o->precision == BROAD_PRECISION_FLOAT, NULL, NULL},
                           broad__model_scaling(t->model)};
         status = broad__phi_rows(trial->z + trial->nodes, trial->capacity, &phi, trial->residual.pool, trial->rows->x,
                                  trial->rows->rows);
@@ -116,7 +116,7 @@ int broad__trial_add(broad__trial *trial, const broad__trial_block *block)
     broad__free(weight);
     if (status < 0) return status;
     trial->kblocks[trial->blocks++] =
-        (broad__kblock){{trial->capacity, 0, NULL, NULL, o->activation, 0, NULL}, trial->nodes, block->nodes};
+        (broad__kblock){{trial->capacity, 0, NULL, NULL, o->activation, 0, NULL, NULL}, trial->nodes, block->nodes};
     trial->nodes += block->nodes;
     return BROAD_OK;
 }

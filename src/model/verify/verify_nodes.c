@@ -50,6 +50,7 @@ void broad__verify_features(const broad__verification *v, double *z, double *x, 
                               group->bias,
                               model->settings.feature_activation,
                               model->settings.precision == BROAD_PRECISION_FLOAT,
+                              NULL,
                               NULL};
         if (group->source == BROAD__WEIGHT_SOURCE_DIRECT) memcpy(z, x, columns * sizeof(double));
         else nodes_plain(z, &nodes, x);
@@ -68,6 +69,7 @@ void broad__verify_row(const broad__verification *v, double *k, const broad__lay
                           layer->bias,
                           v->model->settings.activation,
                           v->model->settings.precision == BROAD_PRECISION_FLOAT,
+                          NULL,
                           NULL};
     nodes_plain(k + prefix, &nodes, z);
     for (size_t a = 0; a < layer->width && v->sqrt_weight; a++) k[a] *= v->sqrt_weight[row];
