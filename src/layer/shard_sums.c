@@ -116,7 +116,7 @@ static void shard_run_one(void *context, size_t index, size_t worker)
     if (!run->residual->divided) add_up(run, shard, worker);
 }
 
-/* Where the share of one of so many threads begins: all have about as many rows, so that none waits for the others. */
+/* Where share i begins: all shares have about as many rows, so that no thread waits for the others. */
 static size_t share_begin(void *context, size_t i, size_t shares)
 {
     const shard_run *run = context;
