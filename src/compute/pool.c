@@ -18,6 +18,9 @@ enum { THREADS_MAX = 256, PIECE_WORK = 1000000000, LOOKS = 64 };
  * was short, as between the passes of a chain, waking up would take a large part of it. */
 static const double BRIEFLY = 1e-5, PATIENTLY = 2.5e-4;
 
+/* Threads of all pools that have helpers: where there are more than processors, one that looks keeps another from working. */
+static atomic_size_t working;
+
 /* Pieces that are taken one after the other; by several threads, so it has a cache line of its own. */
 typedef struct stretch {
     _Alignas(64) atomic_size_t next;
@@ -31,6 +34,7 @@ struct broad__pool {
     size_t helpers; /* threads besides the caller */
     pthread_t *threads;
     struct worker *workers;
+    size_t processors;
     int looks;       /* threads look before they sleep: there are as many processors */
     double patience; /* of the thread that gives work, for its end */
     /* The work in progress; generation tells a helper that it is new. Changed while the lock is held. */
@@ -123,7 +127,11 @@ static wait look(broad__pool *pool, int (*found)(broad__pool *, unsigned), unsig
 }
 
 /* After the wait, for the next one. */
-static double patience_after(wait w) { return broad__seconds() - w.began < PATIENTLY ? PATIENTLY : BRIEFLY; }
+static double patience_after(const broad__pool *pool, wait w)
+{
+    int alone = atomic_load(&working) <= pool->processors;
+    return alone && broad__seconds() - w.began < PATIENTLY ? PATIENTLY : BRIEFLY;
+}
 
 static void *helper_main(void *argument)
 {
@@ -136,7 +144,7 @@ static void *helper_main(void *argument)
         while (pool->generation == seen && !pool->closing) pthread_cond_wait(&pool->start, &pool->lock);
         if (pool->closing) break;
         seen = pool->generation;
-        patience = patience_after(waited);
+        patience = patience_after(pool, waited);
         broad__profile_help(pool->scope);
         broad__profile_looked(waited.looked);
         broad__watch_join(pool->watch);
@@ -167,7 +175,8 @@ int broad__pool_open(broad__pool **out, size_t threads)
     broad__pool *pool = broad__alloc(sizeof *pool);
     if (!pool) return BROAD_NO_MEMORY;
     pool->process = getpid();
-    pool->looks = threads <= broad__processors();
+    pool->processors = broad__processors();
+    pool->looks = threads <= pool->processors;
     pool->patience = BRIEFLY;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->start, NULL);
@@ -186,6 +195,7 @@ int broad__pool_open(broad__pool **out, size_t threads)
         if (pthread_create(&pool->threads[pool->helpers], NULL, helper_main, self) != 0) break;
         pool->helpers++;
     }
+    if (pool->helpers) atomic_fetch_add(&working, pool->helpers + 1);
     *out = pool;
     return BROAD_OK;
 }
@@ -201,6 +211,7 @@ static void dismiss_helpers(broad__pool *pool)
     pthread_cond_broadcast(&pool->start);
     pthread_mutex_unlock(&pool->lock);
     for (size_t i = 0; i < pool->helpers; i++) pthread_join(pool->threads[i], NULL);
+    if (pool->helpers) atomic_fetch_sub(&working, pool->helpers + 1);
     pthread_cond_destroy(&pool->start);
     pthread_cond_destroy(&pool->finish);
     pthread_mutex_destroy(&pool->lock);
@@ -228,7 +239,7 @@ static void wait_for_helpers(broad__pool *pool)
     wait waited = look(pool, work_is_done, 0, pool->patience);
     pthread_mutex_lock(&pool->lock);
     while (pool->busy > 0) pthread_cond_wait(&pool->finish, &pool->lock);
-    pool->patience = patience_after(waited);
+    pool->patience = patience_after(pool, waited);
     pthread_mutex_unlock(&pool->lock);
     broad__profile_looked(waited.looked);
 }
