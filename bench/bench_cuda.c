@@ -64,7 +64,7 @@ static const double *inputs_of(problem *p, size_t first, size_t n)
 
 static broad__nodes feature_nodes(const problem *p)
 {
-    return (broad__nodes){p->inputs, p->features, p->weight, p->bias, BROAD_ACTIVATION_TANH, 0, NULL, {0}};
+    return (broad__nodes){p->inputs, p->features, p->weight, p->bias, BROAD_ACTIVATION_TANH, 0, NULL, NULL, {0}};
 }
 
 static void make_z(void *context, double *out, size_t first, size_t n)
@@ -79,7 +79,7 @@ static void make_z(void *context, double *out, size_t first, size_t n)
 
 static void make_targets(problem *p, double *out, size_t first, size_t n)
 {
-    broad__nodes waves = {p->inputs, p->waves, p->wave, p->phase, BROAD_ACTIVATION_SINE, 0, NULL, {0}};
+    broad__nodes waves = {p->inputs, p->waves, p->wave, p->phase, BROAD_ACTIVATION_SINE, 0, NULL, NULL, {0}};
     double *height = have(p->block_rows * p->waves);
     memory->zero(out, n * p->outputs);
     for (size_t i = 0; i < n; i += p->block_rows) {
@@ -193,6 +193,7 @@ static void keep_layer(chain *c, size_t j, broad__residual *r, const broad__sear
                           copy_of(found->bias, task->nodes),
                           task->options->activation,
                           0,
+                          NULL,
                           NULL,
                           {0}};
     c->kblocks[j] = (broad__kblock){nodes, task->first, task->prefix};
@@ -333,7 +334,8 @@ static void run_joint(const char *name, size s)
     broad__draw draw = {{0, BROAD__FOR_ENHANCEMENT, 0, 0, 0}, s.features, s.nodes, 3, BROAD_RANGE_FAN_IN};
     broad__draw_nodes(weight, bias, &draw);
     must(memory->get(y, r.e, s.rows * s.outputs));
-    broad__kblock kblock = {{s.features, s.nodes, weight, bias, BROAD_ACTIVATION_TANH, 0, NULL, {0}}, 0, s.features};
+    broad__kblock kblock = {
+        {s.features, s.nodes, weight, bias, BROAD_ACTIVATION_TANH, 0, NULL, NULL, {0}}, 0, s.features};
     double width = (double)(s.features + s.nodes), rows = (double)s.rows;
     broad__joint_task task = {.residual = &r, .y = y, .kblocks = &kblock, .count = 1, .lambda = 1e-9 * rows};
     must(plugin->settle());

@@ -48,7 +48,7 @@ static double *drawn(size_t count, uint64_t seed)
 static void nodes_ours(data *d)
 {
     const shape *s = d->s;
-    broad__nodes nodes = {s->p, s->c, d->b, d->bias, BROAD_ACTIVATION_IDENTITY, 0, NULL, {0}};
+    broad__nodes nodes = {s->p, s->c, d->b, d->bias, BROAD_ACTIVATION_IDENTITY, 0, NULL, NULL, {0}};
     broad__kernels_used()->nodes(d->out, s->c, &nodes, d->a, s->p, s->rows);
 }
 
@@ -98,7 +98,7 @@ static void apply_rival(data *d)
 static void layer_ours(data *d)
 {
     const broad__kernels *kernels = broad__kernels_used();
-    broad__nodes nodes = {WIDTH, WIDTH, d->b, d->bias, BROAD_ACTIVATION_SIGMOID, 0, NULL, {0}};
+    broad__nodes nodes = {WIDTH, WIDTH, d->b, d->bias, BROAD_ACTIVATION_SIGMOID, 0, NULL, NULL, {0}};
     for (size_t i = 0; i < d->s->rows; i += BROAD__BLOCK_ROWS) {
         size_t n = d->s->rows - i < BROAD__BLOCK_ROWS ? d->s->rows - i : BROAD__BLOCK_ROWS;
         double *e = d->e + i * OUTPUTS;

@@ -113,6 +113,13 @@ void broad__profile_helped(void)
     else charge(here.began, here.counted);
 }
 
+void broad__profile_looked(double seconds)
+{
+    if (!here.profile || here.phase == BROAD__PHASE_WHOLE) return;
+    counted += seconds;
+    add(&here.profile->stages[BROAD__STAGE_WAITING].nanoseconds, 1e9 * seconds);
+}
+
 void broad__profile_wait(broad_profile *profile, double wall, size_t threads, double processor)
 {
     double waited = wall * (double)threads - processor - 1e-9 * (double)atomic_load(&profile->blocked);

@@ -105,6 +105,8 @@ void broad__profile_stop(broad__profile_span span, broad__profile_stage stage, d
 /* A thread of a pool that works in the scope of another, before and after. */
 void broad__profile_help(broad__profile_scope scope);
 void broad__profile_helped(void);
+/* This thread has looked for work, or for the end of it, for so long: that is waiting, too. */
+void broad__profile_looked(double seconds);
 
 /* What is left of the time of `threads` threads in `wall` seconds, in which the process had `processor` ones, is waiting. */
 void broad__profile_wait(broad_profile *profile, double wall, size_t threads, double processor);

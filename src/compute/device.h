@@ -43,8 +43,11 @@ typedef struct broad__nodes {
     broad_activation activation;
     int single;              /* computed in single precision; inputs are rounded to it and so are the results */
     const broad__soon *soon; /* BROAD__SOON of them; NULL: none */
+    const double *packed;    /* the weights as `pack` of the device has put them; NULL: as they are */
     broad__drawing drawn; /* where it is known, a device may draw weights and biases itself: they have the same bits */
 } broad__nodes;
+
+enum { BROAD__PACKED = 12288 }; /* numbers of packed weights, at most */
 
 /* A matrix beside k, with as many rows. */
 typedef struct broad__side {
@@ -96,6 +99,9 @@ typedef struct broad__device {
     /* out (rows x nodes) = activation(x weight + bias). A row's numbers are the same whatever rows it comes with. */
     void (*nodes)(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
                   size_t rows);
+    /* The weights of nodes in the order in which they are read, for many calls with rows: out has BROAD__PACKED numbers. 0:
+     * nothing is gained by it. NULL: by none. */
+    int (*pack)(double *out, const broad__nodes *nodes);
     /* out (p x p, upper triangle) += k'k */
     void (*gram)(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p);
     /* out (p x c) += a'b, over rows */

@@ -11,9 +11,15 @@
 #include "base/status.h"
 #include "base/watch.h"
 
-/* LOOKS: how often a thread looks for work, or for the end of it, before it sleeps: some ten microseconds, which is less than
- * waking up takes. The passes of a chain follow each other that closely. */
-enum { THREADS_MAX = 256, PIECE_WORK = 1000000000, LOOKS = 1000 };
+/* LOOKS: how often a thread looks for what it waits for between two looks at the clock. */
+enum { THREADS_MAX = 256, PIECE_WORK = 1000000000, LOOKS = 64 };
+
+/* Seconds that a thread looks for work, or for the end of it, before it sleeps. Most waits are like the one before: where that
+ * was short, as between the passes of a chain, waking up would take a large part of it. */
+static const double BRIEFLY = 1e-5, PATIENTLY = 2.5e-4;
+
+/* Threads of all pools that have helpers: where there are more than processors, one that looks keeps another from working. */
+static atomic_size_t working;
 
 /* Pieces that are taken one after the other; by several threads, so it has a cache line of its own. */
 typedef struct stretch {
@@ -28,7 +34,9 @@ struct broad__pool {
     size_t helpers; /* threads besides the caller */
     pthread_t *threads;
     struct worker *workers;
-    int looks; /* before a thread sleeps; 0 where there are fewer processors than threads */
+    size_t processors;
+    int looks;       /* threads look before they sleep: there are as many processors */
+    double patience; /* of the thread that gives work, for its end */
     /* The work in progress; generation tells a helper that it is new. Changed while the lock is held. */
     atomic_uint generation;
     int closing;
@@ -66,14 +74,16 @@ static int take(size_t *out, broad__pool *pool, size_t number)
     return 0;
 }
 
-static void share_out(broad__pool *pool, size_t count, size_t stretches)
+static void share_out(broad__pool *pool, size_t count, size_t stretches, broad__begin begin)
 {
     pool->count = count;
     pool->stretch_count = stretches;
     for (size_t i = 0; i < stretches; i++) {
-        atomic_store(&pool->stretches[i].next, count * i / stretches);
-        pool->stretches[i].end = count * (i + 1) / stretches;
+        size_t first = begin && i ? begin(pool->context, i, stretches) : count * i / stretches;
+        atomic_store(&pool->stretches[i].next, first);
+        if (i) pool->stretches[i - 1].end = first;
     }
+    pool->stretches[stretches - 1].end = count;
 }
 
 static void work(broad__pool *pool, size_t number)
@@ -91,18 +101,52 @@ static void look_away(void)
 #endif
 }
 
+/* One wait: when it began, and the processor's seconds that looking took. */
+typedef struct wait {
+    double began, looked;
+} wait;
+
+static int work_is_there(broad__pool *pool, unsigned seen) { return atomic_load(&pool->generation) != seen; }
+
+static int work_is_done(broad__pool *pool, unsigned unused)
+{
+    (void)unused;
+    return atomic_load(&pool->busy) == 0;
+}
+
+static wait look(broad__pool *pool, int (*found)(broad__pool *, unsigned), unsigned seen, double patience)
+{
+    wait w = {broad__seconds(), 0};
+    if (!pool->looks || found(pool, seen)) return w;
+    double before = broad__thread_seconds();
+    do {
+        for (int i = 0; i < LOOKS && !found(pool, seen); i++) look_away();
+    } while (!found(pool, seen) && broad__seconds() - w.began < patience);
+    w.looked = broad__thread_seconds() - before;
+    return w;
+}
+
+/* After the wait, for the next one. */
+static double patience_after(const broad__pool *pool, wait w)
+{
+    int alone = atomic_load(&working) <= pool->processors;
+    return alone && broad__seconds() - w.began < PATIENTLY ? PATIENTLY : BRIEFLY;
+}
+
 static void *helper_main(void *argument)
 {
     worker *self = argument;
     broad__pool *pool = self->pool;
     unsigned seen = 0;
-    for (;;) {
-        for (int i = 0; i < pool->looks && atomic_load(&pool->generation) == seen; i++) look_away();
+    for (double patience = BRIEFLY;;) {
+        wait waited = look(pool, work_is_there, seen, patience);
         pthread_mutex_lock(&pool->lock);
         while (pool->generation == seen && !pool->closing) pthread_cond_wait(&pool->start, &pool->lock);
         if (pool->closing) break;
         seen = pool->generation;
+        patience = patience_after(pool, waited);
         broad__profile_help(pool->scope);
+        broad__profile_looked(waited.looked);
         broad__watch_join(pool->watch);
         pthread_mutex_unlock(&pool->lock);
         work(pool, self->number);
@@ -131,7 +175,9 @@ int broad__pool_open(broad__pool **out, size_t threads)
     broad__pool *pool = broad__alloc(sizeof *pool);
     if (!pool) return BROAD_NO_MEMORY;
     pool->process = getpid();
-    pool->looks = threads <= broad__processors() ? LOOKS : 0;
+    pool->processors = broad__processors();
+    pool->looks = threads <= pool->processors;
+    pool->patience = BRIEFLY;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->start, NULL);
     pthread_cond_init(&pool->finish, NULL);
@@ -149,6 +195,7 @@ int broad__pool_open(broad__pool **out, size_t threads)
         if (pthread_create(&pool->threads[pool->helpers], NULL, helper_main, self) != 0) break;
         pool->helpers++;
     }
+    if (pool->helpers) atomic_fetch_add(&working, pool->helpers + 1);
     *out = pool;
     return BROAD_OK;
 }
@@ -160,9 +207,11 @@ static void dismiss_helpers(broad__pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     pool->closing = 1;
+    pool->generation++;
     pthread_cond_broadcast(&pool->start);
     pthread_mutex_unlock(&pool->lock);
     for (size_t i = 0; i < pool->helpers; i++) pthread_join(pool->threads[i], NULL);
+    if (pool->helpers) atomic_fetch_sub(&working, pool->helpers + 1);
     pthread_cond_destroy(&pool->start);
     pthread_cond_destroy(&pool->finish);
     pthread_mutex_destroy(&pool->lock);
@@ -185,7 +234,18 @@ static void run_alone(size_t count, broad__job job, void *context, int counted)
     for (size_t i = 0; i < count && !is_over(i, count, counted); i++) job(context, i, 0);
 }
 
-static void run(broad__pool *pool, size_t count, broad__job job, void *context, size_t stretches, int counted)
+static void wait_for_helpers(broad__pool *pool)
+{
+    wait waited = look(pool, work_is_done, 0, pool->patience);
+    pthread_mutex_lock(&pool->lock);
+    while (pool->busy > 0) pthread_cond_wait(&pool->finish, &pool->lock);
+    pool->patience = patience_after(pool, waited);
+    pthread_mutex_unlock(&pool->lock);
+    broad__profile_looked(waited.looked);
+}
+
+static void run(broad__pool *pool, size_t count, broad__job job, void *context, size_t stretches, broad__begin begin,
+                int counted)
 {
     if (pool->helpers == 0 || count < 2 || is_inherited(pool)) {
         run_alone(count, job, context, counted);
@@ -197,30 +257,27 @@ static void run(broad__pool *pool, size_t count, broad__job job, void *context, 
     pool->scope = broad__profile_here();
     pool->watch = broad__watch_here();
     pool->counted = counted;
-    share_out(pool, count, stretches);
+    share_out(pool, count, stretches, begin);
     pool->busy = pool->helpers;
     pool->generation++;
     pthread_cond_broadcast(&pool->start);
     pthread_mutex_unlock(&pool->lock);
     work(pool, 0);
-    for (int i = 0; i < pool->looks && atomic_load(&pool->busy) > 0; i++) look_away();
-    pthread_mutex_lock(&pool->lock);
-    while (pool->busy > 0) pthread_cond_wait(&pool->finish, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
+    wait_for_helpers(pool);
 }
 
 void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *context)
 {
-    run(pool, count, job, context, 1, 0);
+    run(pool, count, job, context, 1, NULL, 0);
 }
 
-void broad__pool_run_stretches(broad__pool *pool, size_t count, broad__job job, void *context)
+void broad__pool_run_stretches(broad__pool *pool, size_t count, broad__job job, void *context, broad__begin begin)
 {
-    run(pool, count, job, context, broad__pool_threads(pool), 0);
+    run(pool, count, job, context, broad__pool_threads(pool), begin, 0);
 }
 
 int broad__pool_run_watched(broad__pool *pool, size_t count, broad__job job, void *context)
 {
-    run(pool, count, job, context, 1, 1);
+    run(pool, count, job, context, 1, NULL, 1);
     return broad__watch_poll(count, count);
 }

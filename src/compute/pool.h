@@ -22,8 +22,10 @@ size_t broad__pool_threads(const broad__pool *pool);
 typedef void (*broad__job)(void *context, size_t index, size_t worker);
 void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *context);
 /* The same, where pieces that follow each other are best done by one thread: each begins with a stretch of its own, and
- * helps with those of others when that is done. */
-void broad__pool_run_stretches(broad__pool *pool, size_t count, broad__job job, void *context);
+ * helps with those of others when that is done.
+ * begin: the first piece of stretch i > 0 of `stretches`, which does not fall with i; NULL: all have as many pieces. */
+typedef size_t (*broad__begin)(void *context, size_t i, size_t stretches);
+void broad__pool_run_stretches(broad__pool *pool, size_t count, broad__job job, void *context, broad__begin begin);
 /* The same as the first; the watch counts the pieces as its steps. BROAD_INTERRUPTED once it was asked to stop. */
 int broad__pool_run_watched(broad__pool *pool, size_t count, broad__job job, void *context);
 

@@ -70,7 +70,7 @@ static double product_piece(worker *w)
 static broad__nodes layer_nodes(const worker *w)
 {
     const double *weight = w->space + BROAD__BLOCK_ROWS * 2 * NODES;
-    return (broad__nodes){NODES, NODES, weight, weight + NODES * NODES, BROAD_ACTIVATION_SIGMOID, 0, NULL, {0}};
+    return (broad__nodes){NODES, NODES, weight, weight + NODES * NODES, BROAD_ACTIVATION_SIGMOID, 0, NULL, NULL, {0}};
 }
 
 static double nodes_piece(worker *w)

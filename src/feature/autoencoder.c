@@ -38,8 +38,8 @@ static double *block_nodes(double **out_x, const fitting *f, size_t first, size_
     const broad__autoencoder_task *task = f->task;
     double *x = f->scratch + worker * BROAD__BLOCK_ROWS * (task->scaling.columns + task->nodes);
     double *a = x + BROAD__BLOCK_ROWS * task->scaling.columns;
-    broad__nodes nodes = {task->scaling.columns,     task->nodes, f->weight, f->bias,
-                          BROAD_ACTIVATION_IDENTITY, 0,           NULL,      {0}};
+    broad__nodes nodes = {
+        task->scaling.columns, task->nodes, f->weight, f->bias, BROAD_ACTIVATION_IDENTITY, 0, NULL, NULL, {0}};
     broad__scaling_apply(x, &task->scaling, task->x + first * task->scaling.inputs, n, task->scaling.inputs);
     task->device->nodes(a, task->nodes, &nodes, x, task->scaling.columns, n);
     *out_x = x;

@@ -130,13 +130,30 @@ static void pass_shard(void *context, size_t first, size_t end, double *sums, si
     if (pass->ready && first < end) copy_gram(pass, sums);
     double row_flops = (double)each + 2.0 * (double)residual->candidate.width * (double)residual->z.features;
     for (size_t i = first; i < end && !broad__watch_look((double)pass->step * row_flops); i += pass->step) {
-        broad__row_block block = {i, broad__min(end - i, pass->step), worker, NULL, soon};
+        broad__row_block block = {i, broad__min(end - i, pass->step), worker, NULL, soon, NULL};
         find_soon(soon, residual, i + block.n);
         if (needs_z) block.z = broad__residual_block(residual, i, block.n, worker).z;
         if (residual->update.pending) update_block(pass, squares, &block);
-        for (size_t t = 0; t < pass->trials; t++) candidate_block(pass, sums + t * each, pass->kblocks + t, &block);
+        for (size_t t = 0; t < pass->trials; t++) {
+            block.packed = pass->packed ? pass->packed + t * BROAD__PACKED : NULL;
+            candidate_block(pass, sums + t * each, pass->kblocks + t, &block);
+        }
     }
     if (pass->ready) broad__far_take_ahead(pass->residual);
+}
+
+/* The weights of all kblocks are packed once, if the device reads them so, and not for every block of rows. */
+static int pack_weights(broad__pass *pass)
+{
+    broad__residual *residual = pass->residual;
+    size_t count = pass->trials > 1 ? pass->trials : pass->trials * pass->count;
+    if (!residual->at->pack || pass->ready || !count) return BROAD_OK;
+    int status = broad__reserve(&residual->packed, &residual->packed_capacity, count * BROAD__PACKED);
+    int all = status == BROAD_OK;
+    for (size_t i = 0; all && i < count; i++)
+        all = residual->at->pack(residual->packed + i * BROAD__PACKED, &pass->kblocks[i].nodes);
+    pass->packed = all ? residual->packed : NULL;
+    return status;
 }
 
 int broad__pass_run(double **out, broad__pass *pass)
@@ -149,6 +166,7 @@ int broad__pass_run(double **out, broad__pass *pass)
     pass->step = broad__residual_step(residual, broad__max(residual->candidate.width, width));
     int status = broad__rows_ready(residual, pass->step);
     if (status == BROAD_OK && again) status = broad__rows_alloc(&pass->blocks, residual, pass->step, width);
+    if (status == BROAD_OK) status = pack_weights(pass);
     if (status == BROAD_OK) status = broad__shard_sums(out, residual, numbers + 2, pass_shard, pass);
     broad__rows_free(residual, pass->blocks);
     if (status < 0 || !update->pending) return status;

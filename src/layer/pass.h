@@ -17,6 +17,7 @@ typedef struct broad__pass {
     int ready;                  /* the candidate's K is there, computed ahead (layer/far_rows.h) */
     size_t step;                /* rows at a time; set by broad__pass_run(), and so is */
     double *blocks;             /* for the K of an update that is recomputed: a block per worker */
+    const double *packed;       /* weights of the kblocks; NULL: as they are */
 } broad__pass;
 
 /* A pending update of E has been carried out afterwards. *out: the sums, candidate by candidate; not owned. */

@@ -175,6 +175,9 @@ void broad__residual_forget(broad__residual *residual)
     broad__free(residual->shard_sums);
     residual->shard_sums = NULL;
     residual->shard_sums_capacity = 0;
+    broad__free(residual->packed);
+    residual->packed = NULL;
+    residual->packed_capacity = 0;
 }
 
 void broad__residual_close(broad__residual *residual)
@@ -210,16 +213,17 @@ static const double *z_rows(const broad__residual *residual, size_t first, size_
 
 broad__row_block broad__residual_block(const broad__residual *residual, size_t first, size_t n, size_t worker)
 {
-    return (broad__row_block){first, n, worker, z_rows(residual, first, n, worker), NULL};
+    return (broad__row_block){first, n, worker, z_rows(residual, first, n, worker), NULL, NULL};
 }
 
 static void kblock_columns(double *out, size_t stride, const broad__residual *residual, const broad__kblock *kblock,
-                           const broad__row_block *block)
+                           const broad__row_block *block, const double *packed)
 {
     size_t features = residual->z.features, width = broad__kblock_width(kblock);
     const double *root = residual->far.root ? residual->far.root : residual->sqrt_weight;
     broad__nodes nodes = kblock->nodes;
     nodes.soon = block->soon;
+    nodes.packed = packed;
     if (kblock->prefix) residual->at->copy(out, stride, block->z + kblock->first, features, block->n, kblock->prefix);
     if (nodes.nodes) residual->at->nodes(out + kblock->prefix, stride, &nodes, block->z, features, block->n);
     if (root) residual->at->scale(out, stride, block->n, width, root + block->first);
@@ -229,7 +233,8 @@ void broad__residual_columns(double *out, size_t stride, const broad__residual *
                              size_t count, const broad__row_block *block)
 {
     for (size_t i = 0; i < count; out += broad__kblock_width(&kblocks[i++]))
-        kblock_columns(out, stride, residual, &kblocks[i], block);
+        kblock_columns(out, stride, residual, &kblocks[i], block,
+                       block->packed ? block->packed + i * BROAD__PACKED : NULL);
 }
 
 void broad__shift(const broad__device *at, double *out, double *squares, double *cross, const double *e, double sign,

@@ -45,6 +45,8 @@ typedef struct broad__residual {
     double norm;         /* ||E||; while an update is pending what it will be, from the sums */
     double *shard_sums;
     size_t shard_sums_capacity;
+    double *packed; /* weights of the nodes of a pass, as the device reads them */
+    size_t packed_capacity;
 
     broad__far_rows far; /* while they lie there */
 
@@ -85,6 +87,7 @@ typedef struct broad__row_block {
     size_t first, n, worker;
     const double *z;         /* n x features; NULL: not needed */
     const broad__soon *soon; /* what is read with the next one (compute/device.h); NULL: not known */
+    const double *packed;    /* weights of the kblocks, BROAD__PACKED numbers each; NULL: as they are */
 } broad__row_block;
 
 /* With its Z, which stays until the worker asks for another block. */

@@ -110,10 +110,10 @@ static int begin_next(void *context)
         broad__draw_nodes(s->next_weight, s->next_bias, &next);
         s->next = next;
     }
-    broad__kblock kblock = {
-        {next.inputs, next.nodes, s->next_weight, s->next_bias, task->options->activation, 0, NULL, drawing_of(&next)},
-        0,
-        0};
+    broad__kblock kblock = {{next.inputs, next.nodes, s->next_weight, s->next_bias, task->options->activation, 0, NULL,
+                             NULL, drawing_of(&next)},
+                            0,
+                            0};
     return broad__far_compute_ahead(task->residual, &kblock);
 }
 
@@ -182,7 +182,7 @@ static broad__kblock kblock_of(const run *r, size_t slot)
     broad__draw draw = draw_of(r, task->index, r->batch.step, r->batch.draw + slot, task->nodes);
     return (broad__kblock){{features, task->nodes, s->weight + slot * features * task->nodes,
                             s->bias + slot * task->nodes, task->options->activation,
-                            task->options->precision == BROAD_PRECISION_FLOAT, NULL, drawing_of(&draw)},
+                            task->options->precision == BROAD_PRECISION_FLOAT, NULL, NULL, drawing_of(&draw)},
                            task->first,
                            task->prefix};
 }

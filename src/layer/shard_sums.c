@@ -1,5 +1,6 @@
 #include "layer/shard_sums.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/common.h"
@@ -9,7 +10,21 @@
 #include "comm/comm.h"
 #include "compute/shards.h"
 
-enum { SLICE = 4096 }; /* numbers of the shard sums that one thread adds up at a time */
+/* SLICE: numbers of the shard sums that one thread adds up at a time, where ranks do it together. HOLDERS: workers that use
+ * their places again. */
+enum { SLICE = 4096, HOLDERS = 64 };
+
+/*
+ * Where the sums of the shards lie, one place each, as they are added up: a thread adds two of them as soon as both are
+ * there, while it has at least one of them in its cache, and uses the place that becomes free for its next shard.
+ */
+typedef struct places {
+    atomic_size_t fresh;                   /* the first that was never used */
+    unsigned short of[BROAD__SHARDS_MAX];  /* of a shard, and of the sums that begin with it */
+    atomic_uchar there[BROAD__SHARDS_MAX]; /* of the two sums whose second begins with this shard: how many are there */
+    unsigned short spare[HOLDERS];         /* free ones of a worker: the last one and 1; 0: none */
+    unsigned short before[BROAD__SHARDS_MAX]; /* of a free one: that became free before it, and 1 */
+} places;
 
 typedef struct shard_run {
     broad__residual *residual;
@@ -17,6 +32,7 @@ typedef struct shard_run {
     void *context;
     size_t doubles, stride; /* numbers of a shard, and how far apart those of two shards lie */
     size_t first, count;    /* shards of this rank, from the first on */
+    places places;
     /* Where ranks add up together: the step of the tree, and the parts that this rank adds to. */
     size_t step;
     unsigned char own[BROAD__SHARDS_MAX];
@@ -44,12 +60,52 @@ void broad__residual_release(const broad__residual *residual, size_t first, size
     if (z->stored) broad__spill_done(residual->spill, z->stored + first * z->features, bytes * z->features);
 }
 
+static double *sums_of(const shard_run *run, size_t shard)
+{
+    return run->residual->shard_sums + run->places.of[shard] * run->stride;
+}
+
+/* A place for the sums of a shard; ranks, which tell each other about them, have one for each. */
+static size_t take_place(shard_run *run, size_t shard, size_t worker)
+{
+    places *p = &run->places;
+    if (run->residual->divided) return shard;
+    if (worker >= HOLDERS || !p->spare[worker]) return atomic_fetch_add(&p->fresh, 1);
+    size_t place = p->spare[worker] - 1U;
+    p->spare[worker] = p->before[place];
+    return place;
+}
+
+static void leave_place(shard_run *run, size_t place, size_t worker)
+{
+    places *p = &run->places;
+    if (worker >= HOLDERS) return;
+    p->before[place] = p->spare[worker];
+    p->spare[worker] = (unsigned short)(place + 1);
+}
+
+/* As far up the tree of broad__tree_sum() as both sums are there: the thread that comes second adds them. */
+static void add_up(shard_run *run, size_t shard, size_t worker)
+{
+    size_t shards = broad__shard_count(run->residual->rows);
+    for (size_t step = 1; step < shards; step *= 2) {
+        shard = shard / (2 * step) * (2 * step);
+        if (shard + step >= shards) continue;
+        if (!atomic_fetch_add_explicit(&run->places.there[shard + step], 1, memory_order_acq_rel)) return;
+        double *to = sums_of(run, shard);
+        const double *from = sums_of(run, shard + step);
+        for (size_t k = 0; k < run->doubles; k++) to[k] += from[k];
+        leave_place(run, run->places.of[shard + step], worker);
+    }
+}
+
 static void shard_run_one(void *context, size_t index, size_t worker)
 {
     shard_run *run = context;
     size_t first, end, shard = run->first + index;
     broad__shard_rows(&first, &end, shard, run->residual->rows);
-    double *sums = run->residual->shard_sums + shard * run->stride;
+    run->places.of[shard] = (unsigned short)take_place(run, shard, worker);
+    double *sums = sums_of(run, shard);
     memset(sums, 0, run->stride * sizeof(double));
     size_t step = run->residual->spill ? stretch(run->residual) : end - first;
     for (size_t i = first; i < end && !broad__watch_stopped(); i += step) {
@@ -57,15 +113,24 @@ static void shard_run_one(void *context, size_t index, size_t worker)
         run->job(run->context, i, stop, sums, worker);
         broad__residual_release(run->residual, i, stop);
     }
+    if (!run->residual->divided) add_up(run, shard, worker);
 }
 
-/* The tree, for a slice of the sums: each number has a tree of its own. */
-static void add_slice(void *context, size_t slice, size_t worker)
+/* Where share i begins: all shares have about as many rows, so that no thread waits for the others. */
+static size_t share_begin(void *context, size_t i, size_t shares)
 {
-    (void)worker;
-    shard_run *run = context;
-    size_t at = slice * SLICE, length = run->doubles - at < SLICE ? run->doubles - at : SLICE;
-    broad__tree_sum(run->residual->shard_sums + at, broad__shard_count(run->residual->rows), run->stride, length);
+    const shard_run *run = context;
+    size_t low = 0, high = run->count, from, to, first, end;
+    broad__shard_rows(&from, &end, run->first, run->residual->rows);
+    broad__shard_rows(&first, &to, run->first + run->count - 1, run->residual->rows);
+    size_t wanted = from + (to - from) / shares * i;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        broad__shard_rows(&first, &end, run->first + middle, run->residual->rows);
+        if (first + (end - first) / 2 < wanted) low = middle + 1;
+        else high = middle;
+    }
+    return low;
 }
 
 /* ---- several ranks ------------------------------------------------------------------------------------------------ */
@@ -160,9 +225,8 @@ int broad__shard_sums(double **out, broad__residual *residual, size_t doubles, b
         broad__comm_own_shards(&run.first, &end, shards);
         run.count = end - run.first;
     }
-    broad__pool_run_stretches(residual->pool, run.count, shard_run_one, &run);
+    broad__pool_run_stretches(residual->pool, run.count, shard_run_one, &run, share_begin);
     if (residual->divided) status = add_ranks(&run);
-    else broad__pool_run(residual->pool, (doubles + SLICE - 1) / SLICE, add_slice, &run);
-    *out = residual->shard_sums;
+    *out = residual->divided ? residual->shard_sums : sums_of(&run, 0);
     return broad__watch_check(status);
 }

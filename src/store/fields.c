@@ -33,14 +33,14 @@ static int lacks_memory(const json_error_t *error, const char *text, size_t coun
 int broad__json_parse(json_t **out, const void *text, size_t count, const char *what)
 {
     json_error_t error;
-    size_t bytes = 0;
-    char *wrapped = broad__json_wrap(&bytes, text, count);
+    size_t bytes = 0, first = 0;
+    char *wrapped = broad__json_wrap(&bytes, &first, text, count);
     if (!wrapped) return BROAD_NO_MEMORY;
     json_t *pair = json_loadb(wrapped, bytes, JSON_REJECT_DUPLICATES, &error);
 
     int status = BROAD_OK;
     int short_of_memory =
-        pair ? json_string_length(json_array_get(pair, 0)) != count : lacks_memory(&error, wrapped, bytes);
+        pair ? json_string_length(json_array_get(pair, 0)) != first : lacks_memory(&error, wrapped, bytes);
     if (short_of_memory) status = broad__json_fail_memory();
     else if (!pair) status = broad__fail(BROAD_BAD_MODEL, "%s is not valid JSON: %s", what, error.text);
     else if (json_array_size(pair) != 2)

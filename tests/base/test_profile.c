@@ -61,7 +61,7 @@ static void operations_by_hand(void **state)
     broad_profile *profile = NULL;
     assert_ok(broad_profile_open(&profile));
     assert_ok(cpu->hold());
-    broad__nodes nodes = {P, C, w, bias, BROAD_ACTIVATION_SIGMOID, 0, NULL, {0}};
+    broad__nodes nodes = {P, C, w, bias, BROAD_ACTIVATION_SIGMOID, 0, NULL, NULL, {0}};
     cpu->nodes(out, C, &nodes, x, P, ROWS); /* no profile is active yet */
     broad__profile_scope before = broad__profile_enter(profile);
     cpu->nodes(out, C, &nodes, x, P, ROWS);

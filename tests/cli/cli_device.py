@@ -154,7 +154,7 @@ class Device(unittest.TestCase):
                     self.assertAlmostEqual(float(u), float(v), delta=1e-9)
 
     def test_what_does_not_pass_through(self):
-        """Few rows, or too little room: the processor predicts, and nobody notices."""
+        """Few rows, or too little room: the processor predicts."""
         self.many_rows()
         self.broad("fit", "first.csv", "--target", "kind", *FITS["bls"].split(), "-o", "m.broad", "-q")
         self.broad("predict", "m.broad", "first.csv", "-o", "few.csv", "--device", "cuda", "-q")

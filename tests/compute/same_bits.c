@@ -121,7 +121,7 @@ static void show_products(const broad__kernels *kernels, size_t rows, size_t p, 
     double *out = calloc(rows * c, sizeof(double));
     if (!gram || !cross || !out) exit(1);
     for (int activation = BROAD_ACTIVATION_SIGMOID; activation <= BROAD_ACTIVATION_IDENTITY; activation++) {
-        broad__nodes nodes = {p, c, w, bias, (broad_activation)activation, 0, NULL, {0}};
+        broad__nodes nodes = {p, c, w, bias, (broad_activation)activation, 0, NULL, NULL, {0}};
         kernels->nodes(out, c, &nodes, k, p, rows);
         show("nodes", rows, p, out, rows * c);
         nodes.single = 1;

@@ -37,7 +37,7 @@ static void rows_operations(void **state)
             double *out[2];
             /* weight p x c without padding: its own block */
             double *weight = problem_normals(p * c, &r), *bias = problem_normals(c, &r);
-            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, single, NULL, {0}};
+            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, single, NULL, NULL, {0}};
             for (int d = 0; d < 2; d++) {
                 out[d] = calloc(n * (c + pad), sizeof(double));
                 devices[d]->nodes(out[d], c + pad, &nodes, k, p + pad, n);
@@ -351,7 +351,7 @@ static void nodes_in_single_precision(void **state)
         double *bias = problem_normals(c, &r), *out = calloc(n * (c + pad), sizeof(double));
         for (int activation = BROAD_ACTIVATION_SIGMOID; activation <= BROAD_ACTIVATION_IDENTITY; activation++)
             for (int d = 0; d < 2; d++) {
-                broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 1, NULL, {0}};
+                broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 1, NULL, NULL, {0}};
                 devices[d]->nodes(out, c + pad, &nodes, x, p + pad, n);
                 for (size_t i = 0; i < n; i++)
                     for (size_t j = 0; j < c; j++) {
@@ -401,6 +401,20 @@ static void mark(void *context, size_t index, size_t worker)
     __atomic_fetch_add(&marks[index], 1, __ATOMIC_RELAXED);
 }
 
+/* At most one piece in each stretch but the last. */
+static size_t uneven(void *context, size_t i, size_t stretches)
+{
+    (void)context;
+    (void)stretches;
+    return i / 2;
+}
+
+static void run_either(broad__pool *pool, size_t count, int *marks, int how)
+{
+    if (how % 3 == 0) broad__pool_run(pool, count, mark, marks);
+    else broad__pool_run_stretches(pool, count, mark, marks, how % 3 == 1 ? NULL : uneven);
+}
+
 static void every_piece_once(void **state)
 {
     (void)state;
@@ -411,7 +425,7 @@ static void every_piece_once(void **state)
         for (size_t count = 0; count < 200; count += 13)
             for (int repeat = 0; repeat < 20; repeat++) {
                 int marks[200] = {0};
-                (repeat % 2 ? broad__pool_run_stretches : broad__pool_run)(pool, count, mark, marks);
+                run_either(pool, count, marks, repeat);
                 for (size_t i = 0; i < 200; i++) assert_int_equal(marks[i], i < count);
             }
         broad__pool_close(pool);

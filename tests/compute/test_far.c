@@ -131,7 +131,7 @@ static void many_nodes_are_as_in_plain_c(void **state)
             double *x = problem_normals(n * p, &r), *weight = problem_normals(p * q, &r),
                    *bias = problem_normals(q, &r), *out = problem_normals(n * stride, &r);
             double *far_x = send(x, n * p), *far_out = send(out, n * stride);
-            broad__nodes nodes = {p, q, weight, bias, BROAD_ACTIVATION_SIGMOID, 0, NULL, {0}};
+            broad__nodes nodes = {p, q, weight, bias, BROAD_ACTIVATION_SIGMOID, 0, NULL, NULL, {0}};
             broad__device_reference()->nodes(out, stride, &nodes, x, p, n);
             far->nodes(far_out, stride, &nodes, far_x, p, n);
             assert_near(far_out, out, n * stride, 1e3);
@@ -157,7 +157,7 @@ static void sides_are_as_in_plain_c(void **state)
         double *w = problem_normals(q * c, &r), *uw = problem_normals(q * probes + 1, &r);
         double *gram = problem_normals(q * q, &r), *cross = problem_normals(q * c, &r),
                *probed = problem_normals(q * us + 1, &r);
-        broad__nodes nodes = {p, q, weight, bias, BROAD_ACTIVATION_TANH, 0, NULL, {0}};
+        broad__nodes nodes = {p, q, weight, bias, BROAD_ACTIVATION_TANH, 0, NULL, NULL, {0}};
         double *far_x = send(x, n * p), *far_k = send(k, n * q), *far_e = send(e, n * c), *far_u = send(u, n * us + 1);
         double *far_gram = send(gram, q * q), *far_cross = send(cross, q * c), *far_probed = send(probed, q * us + 1),
                *far_squares = send(&squares, 1);
@@ -199,7 +199,7 @@ static void nodes_are_as_in_plain_c(void **state)
             double *x = problem_normals(n * ks, &r), *weight = problem_normals(p * c, &r),
                    *bias = problem_normals(c, &r);
             double *out = problem_normals(n * os, &r), *far_x = send(x, n * ks), *far_out = send(out, n * os);
-            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 0, NULL, {0}};
+            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 0, NULL, NULL, {0}};
             broad__device_reference()->nodes(out, os, &nodes, x, ks, n);
             far->nodes(far_out, os, &nodes, far_x, ks, n);
             assert_near(far_out, out, n * os, activation == BROAD_ACTIVATION_SINE ? 1e4 : 1e3);
@@ -281,7 +281,7 @@ static void weights_have_the_same_bits(void **state)
             {0xFEDCBA987654321u, BROAD__FOR_ENHANCEMENT, 4, 2, 7}, INPUTS, NODES, 3.7, (broad_range_unit)wide};
         broad__stream *s = &draw.stream;
         static double weight[LENGTH], bias[NODES], x[(INPUTS + 1) * INPUTS], there[(INPUTS + 1) * NODES];
-        broad__nodes nodes = {INPUTS, NODES, weight, bias, BROAD_ACTIVATION_IDENTITY, 0, NULL, {0}};
+        broad__nodes nodes = {INPUTS, NODES, weight, bias, BROAD_ACTIVATION_IDENTITY, 0, NULL, NULL, {0}};
         for (size_t i = 0; i < INPUTS; i++) x[i * INPUTS + i] = 1; /* the last row is zero: it shows the biases */
         broad__draw_nodes(weight, bias, &draw);
         nodes.drawn = (broad__drawing){1,
@@ -333,7 +333,7 @@ static void rows_pass_through(void **state)
         size_t n = passing[s].rows, p = passing[s].p, q = passing[s].c, stride = q + passing[s].pad;
         double *x = problem_normals(n * p, &r), *weight = problem_normals(p * q, &r), *bias = problem_normals(q, &r);
         double *here = calloc(n * stride, sizeof *here), *there = calloc(n * stride, sizeof *there), worst = 0;
-        through t = {x, {p, q, weight, bias, BROAD_ACTIVATION_SIGMOID, 0, NULL, {0}}, 0};
+        through t = {x, {p, q, weight, bias, BROAD_ACTIVATION_SIGMOID, 0, NULL, NULL, {0}}, 0};
         broad__row_stream stream = {far, n, p, q, q, 1, &t, fill_rows, compute_rows};
         assert_int_equal(broad__row_stream_run(there, stride, &stream), BROAD_OK);
         assert_int_equal(t.filled, n);

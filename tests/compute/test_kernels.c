@@ -105,9 +105,10 @@ static void plain_nodes(area *out, const broad__kernels *set, const operands *o,
 static void check_nodes(const broad__kernels *set, const operands *o, broad_activation activation, problem_random *r)
 {
     area out = area_of(o->n, o->c + o->pad, r), plain = area_copy(&out), cut = area_copy(&out);
+    area packed_out = area_copy(&out);
     /* Numbers to bring near, fewer and more than there are steps, change nothing. */
     broad__soon soon[BROAD__SOON] = {{o->e, o->n * o->c / 3}, {o->k, o->n * o->p}};
-    broad__nodes nodes = {o->p, o->c, o->w, o->bias, activation, 0, o->n % 2 ? soon : NULL, {0}};
+    broad__nodes nodes = {o->p, o->c, o->w, o->bias, activation, 0, o->n % 2 ? soon : NULL, NULL, {0}};
     set->nodes(out.numbers, o->c + o->pad, &nodes, o->k, o->p + o->pad, o->n);
     plain_nodes(&plain, set, o, activation);
     assert_same(&out, &plain, "nodes", set->name, o->n, o->p, o->c);
@@ -117,7 +118,13 @@ static void check_nodes(const broad__kernels *set, const operands *o, broad_acti
                    n);
     }
     assert_same(&cut, &plain, "nodes in pieces", set->name, o->n, o->p, o->c);
-    free(out.all), free(plain.all), free(cut.all);
+    double packed[BROAD__PACKED] __attribute__((aligned(64)));
+    if (set->pack && set->pack(packed, &nodes)) {
+        nodes.packed = packed;
+        set->nodes(packed_out.numbers, o->c + o->pad, &nodes, o->k, o->p + o->pad, o->n);
+        assert_same(&packed_out, &plain, "nodes, packed", set->name, o->n, o->p, o->c);
+    }
+    free(out.all), free(plain.all), free(cut.all), free(packed_out.all);
 }
 
 static void check_apply(const broad__kernels *set, const operands *o, double sign, problem_random *r)
@@ -188,7 +195,7 @@ static void check_nodes_single(const broad__kernels *set, const operands *o, bro
 {
     size_t stride = o->c + o->pad, k_stride = o->p + o->pad;
     area out = area_of(o->n, stride, r), plain = area_copy(&out), cut = area_copy(&out);
-    broad__nodes nodes = {o->p, o->c, o->w, o->bias, activation, 1, NULL, {0}};
+    broad__nodes nodes = {o->p, o->c, o->w, o->bias, activation, 1, NULL, NULL, {0}};
     set->single->nodes(out.numbers, stride, &nodes, o->k, k_stride, o->n);
     for (size_t i = 0; i < o->n; i++)
         for (size_t j = 0; j < o->c; j++) {

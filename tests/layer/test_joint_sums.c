@@ -40,8 +40,10 @@ static network *network_open(size_t rows, size_t first, size_t second, size_t th
     for (size_t i = 0; i < KBLOCKS; i++) {
         n->weight[i] = random_numbers(&r, FEATURES * nodes[i], 0.8);
         n->bias[i] = random_numbers(&r, nodes[i], 1);
-        n->kblocks[i] = (broad__kblock){
-            {FEATURES, nodes[i], n->weight[i], n->bias[i], BROAD_ACTIVATION_TANH, 0, NULL, {0}}, 0, i ? 0 : FEATURES};
+        n->kblocks[i] =
+            (broad__kblock){{FEATURES, nodes[i], n->weight[i], n->bias[i], BROAD_ACTIVATION_TANH, 0, NULL, NULL, {0}},
+                            0,
+                            i ? 0 : FEATURES};
     }
     assert_ok(broad__pool_open(&n->pool, threads));
     assert_ok(broad__residual_open(&n->view, broad__device_cpu(), n->pool, OUTPUTS));

@@ -30,8 +30,8 @@ static void setting_open(setting *out, size_t rows, size_t nodes, int weighted, 
     for (size_t i = 0; i < CANDIDATES; i++) {
         out->weight[i] = problem_normals(INPUTS * nodes, r);
         out->bias[i] = problem_normals(nodes, r);
-        out->kblocks[i] =
-            (broad__kblock){{INPUTS, nodes, out->weight[i], out->bias[i], BROAD_ACTIVATION_TANH, 0, NULL, {0}}, 3, 2};
+        out->kblocks[i] = (broad__kblock){
+            {INPUTS, nodes, out->weight[i], out->bias[i], BROAD_ACTIVATION_TANH, 0, NULL, NULL, {0}}, 3, 2};
     }
 }
 

@@ -85,7 +85,7 @@ static void setting_open(setting *s, const broad__device *device, size_t threads
     s->weight = calloc(p * p, sizeof(double));
     s->bias = calloc(p, sizeof(double));
     for (size_t i = 0; i < p; i++) s->weight[i * p + i] = 1;
-    s->nodes = (broad__nodes){p, p, s->weight, s->bias, BROAD_ACTIVATION_IDENTITY, 0, NULL, {0}};
+    s->nodes = (broad__nodes){p, p, s->weight, s->bias, BROAD_ACTIVATION_IDENTITY, 0, NULL, NULL, {0}};
     assert_ok(broad__candidate_compute(&s->residual, &(broad__kblock){s->nodes, 0, 0}, 1));
 }
 

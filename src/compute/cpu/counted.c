@@ -60,6 +60,8 @@ static void counted_nodes(double *out, size_t out_stride, const broad__nodes *no
     stop(c, MAKE, 2 * n * inputs * width, n * inputs + n * width + (inputs + 1) * width);
 }
 
+static int counted_pack(double *out, const broad__nodes *nodes) { return device()->pack(out, nodes); }
+
 static void counted_gram(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
 {
     double n = (double)rows, wide = (double)p;
@@ -181,6 +183,7 @@ static const broad__device counted = {
     .hold = counted_hold,
     .release = counted_release,
     .nodes = counted_nodes,
+    .pack = counted_pack,
     .gram = counted_gram,
     .cross = counted_cross,
     .apply = counted_apply,

@@ -22,6 +22,12 @@ static void cpu_nodes(double *out, size_t out_stride, const broad__nodes *nodes,
     else (nodes->single ? kernels->single->nodes : kernels->nodes)(out, out_stride, nodes, x, x_stride, rows);
 }
 
+static int cpu_pack(double *out, const broad__nodes *nodes)
+{
+    const broad__kernels *kernels = broad__kernels_used();
+    return !nodes->single && kernels->pack && kernels->pack(out, nodes);
+}
+
 static void cpu_gram(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
 {
     broad__kernels_used()->gram(out, out_stride, k, k_stride, rows, p);
@@ -111,6 +117,7 @@ static const broad__device cpu = {
     .hold = cpu_hold,
     .release = cpu_release,
     .nodes = cpu_nodes,
+    .pack = cpu_pack,
     .gram = cpu_gram,
     .cross = cpu_cross,
     .apply = cpu_apply,

@@ -11,6 +11,7 @@
 const broad__kernels broad__kernels_avx2 = {
     .name = "avx2",
     .nodes = kernel_nodes,
+    .pack = kernel_pack,
     .gram = kernel_gram,
     .cross = kernel_cross,
     .apply = kernel_apply,

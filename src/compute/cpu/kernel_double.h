@@ -208,27 +208,6 @@ OUTLINE void kernel_apply_ahead(double *out, size_t out_stride, const double *k,
     packed_by_rows(whole, 1.0, rows, c, &f);
 }
 
-OUTLINE void kernel_gram(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
-{
-    size_t piece = even_piece(rows, SUMMED);
-    for (size_t first = 0; first < rows; first += piece) {
-        const double *from = k + first * k_stride;
-        product whole = {.out = out,
-                         .out_stride = out_stride,
-                         .a = from,
-                         .a_row = 1,
-                         .a_step = k_stride,
-                         .b = from,
-                         .b_step = k_stride,
-                         .depth = least(piece, rows - first)};
-        for (size_t j = 0; j < p; j += COLUMNS) {
-            size_t wide = least(COLUMNS, p - j);
-            panel_by_columns(product_at(whole, 0, j), j, wide);
-            panel_diagonal(product_at(whole, j, j), wide);
-        }
-    }
-}
-
 /* out' (c x p) by tiles of out', each turned in and out of a scratch. */
 INLINE void cross_turned(double *out, size_t out_stride, product whole, size_t p, size_t c)
 {
@@ -248,6 +227,103 @@ INLINE void cross_turned(double *out, size_t out_stride, product whole, size_t p
             for (size_t a = 0; a < wide; a++)
                 for (size_t b = 0; b < high; b++) corner[a * out_stride + b] = turned[b * COLUMNS + a];
         }
+}
+
+/* A square of LANES rows on the diagonal and what is right of it, all in whole vectors: of its lower rows, what is below the
+ * diagonal's blocks of HALF is not computed. */
+INLINE void tile_diagonal(product p, const size_t vectors)
+{
+    full sums[2 * HALF][VECTORS], b[VECTORS];
+    half low[HALF];
+    UNROLL for (size_t i = 0; i < 2 * HALF; i++)
+    {
+        UNROLL for (size_t v = i >= HALF; v < vectors; v++) sums[i][v] =
+            full_load(p.out + i * p.out_stride + v * LANES);
+        if (i >= HALF) low[i - HALF] = half_load(p.out + i * p.out_stride + HALF);
+    }
+    for (size_t k = 0; k < p.depth; k++) {
+        half c = half_load(p.b + HALF);
+        UNROLL for (size_t v = 0; v < vectors; v++) b[v] = full_load(p.b + v * LANES);
+        UNROLL for (size_t i = 0; i < 2 * HALF; i++)
+        {
+            full a = full_spread(p.a[i]);
+            UNROLL for (size_t v = i >= HALF; v < vectors; v++) sums[i][v] = full_fma(a, b[v], sums[i][v]);
+            if (i >= HALF) low[i - HALF] = half_fma(half_spread(p.a[i]), c, low[i - HALF]);
+        }
+        p.a += p.a_step;
+        p.b += p.b_step;
+    }
+    UNROLL for (size_t i = 0; i < 2 * HALF; i++)
+    {
+        UNROLL for (size_t v = i >= HALF; v < vectors; v++)
+            full_store(p.out + i * p.out_stride + v * LANES, sums[i][v]);
+        if (i >= HALF) half_store(p.out + i * p.out_stride + HALF, low[i - HALF]);
+    }
+}
+
+/* Whether there is such a tile for these; then it is computed. */
+OUTLINE int diagonal_by_columns(product p, size_t rows, size_t columns)
+{
+    if (HALF == LANES || rows != 2 * HALF || columns % LANES) return 0;
+    switch (columns / LANES) {
+    case 1: tile_diagonal(p, 1); return 1;
+    case 2: tile_diagonal(p, 2); return 1;
+    case 3: tile_diagonal(p, VECTORS); return 1;
+    default: return 0;
+    }
+}
+
+/* The blocks on the diagonal of one panel of columns: each from its own diagonal to the right, as high as one tile, in a
+ * scratch, for what is below the diagonal stays. */
+INLINE void panel_diagonal(product p, size_t columns)
+{
+    double scratch[ROWS_ALONE * COLUMNS] __attribute__((aligned(64)));
+    for (size_t i = 0, high; i < columns; i += high) {
+        high = tile_rows(VECTORS);
+        while (high > columns - i) high /= 2;
+        size_t wide = columns - i;
+        product block = product_at(p, i, i);
+        double *out = block.out;
+        block.out = scratch;
+        block.out_stride = COLUMNS;
+        for (size_t row = 0; row < high; row++)
+            memcpy(scratch + row * COLUMNS, out + row * p.out_stride, wide * sizeof(double));
+        if (!diagonal_by_columns(block, high, wide)) panel_by_columns(block, high, wide);
+        for (size_t row = 0; row < high; row++)
+            memcpy(out + row * p.out_stride + row, scratch + row * COLUMNS + row, (wide - row) * sizeof(double));
+    }
+}
+
+/* What is above the diagonal's block of one panel of columns. */
+INLINE void gram_above(product p, size_t rows, size_t columns)
+{
+    if (columns > LANES || rows == 0) {
+        panel_by_columns(p, rows, columns);
+        return;
+    }
+    product turned = {.a = p.b, .a_row = 1, .a_step = p.b_step, .b = p.a, .b_step = p.a_step, .depth = p.depth};
+    cross_turned(p.out, p.out_stride, turned, rows, columns);
+}
+
+OUTLINE void kernel_gram(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
+{
+    size_t piece = even_piece(rows, SUMMED);
+    for (size_t first = 0; first < rows; first += piece) {
+        const double *from = k + first * k_stride;
+        product whole = {.out = out,
+                         .out_stride = out_stride,
+                         .a = from,
+                         .a_row = 1,
+                         .a_step = k_stride,
+                         .b = from,
+                         .b_step = k_stride,
+                         .depth = least(piece, rows - first)};
+        for (size_t j = 0; j < p; j += COLUMNS) {
+            size_t wide = least(COLUMNS, p - j);
+            gram_above(product_at(whole, 0, j), j, wide);
+            panel_diagonal(product_at(whole, j, j), wide);
+        }
+    }
 }
 
 OUTLINE void kernel_cross(double *out, size_t out_stride, const double *a, size_t a_stride, size_t p, const double *b,

@@ -8,9 +8,8 @@
 /*
  * BLOCK    rows of `out` whose activations are taken while they are in the second cache
  * GROUP    the same for a part of it, where the weights are few enough to be packed as a whole
- * WEIGHTS  numbers that many, zeros that fill up the last panel included
  */
-enum { BLOCK = 256, GROUP = 64, WEIGHTS = 12288 };
+enum { BLOCK = 256, GROUP = 64 };
 
 /* Numbers that are read after the nodes, brought near tile by tile while these are computed. */
 typedef struct nearing {
@@ -40,13 +39,43 @@ INLINE const char *nearing_next(nearing *n, size_t steps)
     return at;
 }
 
+INLINE void nearing_step(full sums[ROWS][VECTORS], const double *a, size_t a_row, const double *b)
+{
+    full right[VECTORS];
+    UNROLL for (size_t v = 0; v < VECTORS; v++) right[v] = full_load(b + v * LANES);
+    UNROLL for (size_t i = 0; i < ROWS; i++)
+    {
+        full left = full_spread(a[i * a_row]);
+        UNROLL for (size_t v = 0; v < VECTORS; v++) sums[i][v] = full_fma(left, right[v], sums[i][v]);
+    }
+}
+
+/* A whole tile, b packed, that brings near a line with every two steps. */
+INLINE void tile_nearing(product p)
+{
+    full sums[ROWS][VECTORS];
+    size_t k = 0;
+    UNROLL for (size_t i = 0; i < ROWS; i++)
+    {
+        UNROLL for (size_t v = 0; v < VECTORS; v++) sums[i][v] = full_load(start_of(&p, i) + v * LANES);
+    }
+    for (; k + 2 <= p.depth; k += 2, p.b += 2 * COLUMNS) {
+        __builtin_prefetch(p.soon + k * NEARING, 0, 2);
+        nearing_step(sums, p.a + k, p.a_row, p.b);
+        nearing_step(sums, p.a + k + 1, p.a_row, p.b + COLUMNS);
+    }
+    if (k < p.depth) nearing_step(sums, p.a + k, p.a_row, p.b);
+    UNROLL for (size_t i = 0; i < ROWS; i++)
+    {
+        UNROLL for (size_t v = 0; v < VECTORS; v++) full_store(p.out + i * p.out_stride + v * LANES, sums[i][v]);
+    }
+}
+
 /* Whole tiles of one panel; b is packed. */
 OUTLINE void tiles_nearing(product p, size_t tiles)
 {
-    p.a_step = 1;
-    p.b_step = COLUMNS;
     for (size_t i = 0; i < tiles; i++) {
-        tile_with(p, ROWS, VECTORS, LANES, 1, 1, 1);
+        tile_nearing(p);
         p.out += ROWS * p.out_stride;
         p.a += ROWS * p.a_row;
         p.soon += p.depth * NEARING;
@@ -76,15 +105,10 @@ INLINE void start_rows(double *out, size_t out_stride, const broad__nodes *nodes
 }
 
 /* Few inputs and nodes: all weights are packed, and every group of rows is read once. */
-OUTLINE void nodes_grouped(product p, const broad__nodes *nodes, size_t rows)
+OUTLINE void nodes_grouped(product p, const broad__nodes *nodes, const double *packed, size_t rows)
 {
-    double packed[WEIGHTS] __attribute__((aligned(64)));
     size_t columns = nodes->nodes, depth = nodes->inputs;
     nearing soon = nearing_begin(nodes->soon);
-    for (size_t j = 0; j < columns; j += COLUMNS) {
-        product part = product_at(p, 0, j);
-        pack(packed + j * depth, &part, 1.0, depth, least(COLUMNS, columns - j));
-    }
     p.start = nodes->bias;
     for (size_t i = 0; i < rows; i += GROUP) {
         size_t n = least(GROUP, rows - i);
@@ -98,10 +122,34 @@ OUTLINE void nodes_grouped(product p, const broad__nodes *nodes, size_t rows)
     }
 }
 
+/* With the zeros that fill up the last panel. */
 INLINE int fits_packed(const broad__nodes *nodes)
 {
     size_t columns = (nodes->nodes + COLUMNS - 1) / COLUMNS * COLUMNS;
-    return nodes->inputs <= DEPTH && columns <= WEIGHTS && nodes->inputs * columns <= WEIGHTS;
+    return nodes->inputs <= DEPTH && columns <= BROAD__PACKED && nodes->inputs * columns <= BROAD__PACKED;
+}
+
+INLINE void pack_weights(double *out, const broad__nodes *nodes)
+{
+    product p = {.b = nodes->weight, .b_step = nodes->nodes};
+    for (size_t j = 0; j < nodes->nodes; j += COLUMNS) {
+        pack(out + j * nodes->inputs, &p, 1.0, nodes->inputs, least(COLUMNS, nodes->nodes - j));
+        p.b += COLUMNS;
+    }
+}
+
+OUTLINE int kernel_pack(double *out, const broad__nodes *nodes)
+{
+    if (!fits_packed(nodes)) return 0;
+    pack_weights(out, nodes);
+    return 1;
+}
+
+OUTLINE void nodes_packing(product p, const broad__nodes *nodes, size_t rows)
+{
+    double packed[BROAD__PACKED] __attribute__((aligned(64)));
+    pack_weights(packed, nodes);
+    nodes_grouped(p, nodes, packed, rows);
 }
 
 OUTLINE void kernel_nodes(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
@@ -118,7 +166,8 @@ OUTLINE void kernel_nodes(double *out, size_t out_stride, const broad__nodes *no
         p.out = out + first * out_stride;
         p.a = x + first * x_stride;
         if (n >= FEW && fits_packed(nodes)) {
-            nodes_grouped(p, nodes, n);
+            if (nodes->packed) nodes_grouped(p, nodes, nodes->packed, n);
+            else nodes_packing(p, nodes, n);
             continue;
         }
         start_rows(p.out, out_stride, nodes, n);

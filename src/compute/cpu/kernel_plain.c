@@ -7,6 +7,7 @@
 const broad__kernels broad__kernels_plain = {
     .name = "plain",
     .nodes = kernel_nodes,
+    .pack = kernel_pack,
     .gram = kernel_gram,
     .cross = kernel_cross,
     .apply = kernel_apply,

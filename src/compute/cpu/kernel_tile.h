@@ -96,7 +96,7 @@ INLINE void tile(product p, const size_t rows, const size_t vectors, size_t last
 INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t last, const int whole,
                       const int padded)
 {
-    half sums[ROWS_ALONE][VECTORS], b[VECTORS];
+    half sums[ROWS_HALF][VECTORS], b[VECTORS];
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] =
@@ -159,9 +159,13 @@ INLINE void tile_any(product p, const size_t rows, const size_t vectors, const i
 INLINE void panel(product p, size_t rows, const size_t vectors, const int halved, size_t last, const int whole,
                   const int padded)
 {
-    const size_t high = tile_rows(vectors);
+    const size_t high = halved ? ROWS_HALF : tile_rows(vectors);
     size_t i = 0;
     for (; i + high <= rows; i += high) tile_any(product_at(p, i, 0), high, vectors, halved, last, whole, padded);
+    if (high > 8 && rows - i >= 8) {
+        tile_any(product_at(p, i, 0), 8, vectors, halved, last, whole, padded);
+        i += 8;
+    }
     if (high > 4 && rows - i >= 4) {
         tile_any(product_at(p, i, 0), 4, vectors, halved, last, whole, padded);
         i += 4;
@@ -220,27 +224,6 @@ OUTLINE void panel_by_columns(product p, size_t rows, size_t columns)
 {
     p.a_row = 1;
     panel_any(p, rows, columns, 0);
-}
-
-/* The blocks on the diagonal of one panel of columns: each from its own diagonal to the right, as high as one tile, in a
- * scratch, for what is below the diagonal stays. */
-INLINE void panel_diagonal(product p, size_t columns)
-{
-    double scratch[ROWS_ALONE * COLUMNS] __attribute__((aligned(64)));
-    for (size_t i = 0, high; i < columns; i += high) {
-        high = tile_rows(VECTORS);
-        while (high > columns - i) high /= 2;
-        size_t wide = columns - i;
-        product block = product_at(p, i, i);
-        double *out = block.out;
-        block.out = scratch;
-        block.out_stride = COLUMNS;
-        for (size_t row = 0; row < high; row++)
-            memcpy(scratch + row * COLUMNS, out + row * p.out_stride, wide * sizeof(double));
-        panel_by_columns(block, high, wide);
-        for (size_t row = 0; row < high; row++)
-            memcpy(out + row * p.out_stride + row, scratch + row * COLUMNS + row, (wide - row) * sizeof(double));
-    }
 }
 
 INLINE size_t least(size_t a, size_t b) { return a < b ? a : b; }

@@ -8,7 +8,8 @@
  *   quad              QUAD numbers, of as many rows of a matrix
  *   VECTORS           full vectors side by side in the widest tile
  *   SUMMED            rows that a tile of a sum over rows takes at once
- *   ROWS              rows of a tile: as many sums as registers hold beside the operands; ROWS_ALONE for one vector's width
+ *   ROWS              rows of a tile: as many sums as registers hold beside the operands; ROWS_ALONE for one vector's width,
+ *                     ROWS_HALF for half of that
  */
 #ifndef BROAD_COMPUTE_CPU_KERNEL_VECTOR_H
 #define BROAD_COMPUTE_CPU_KERNEL_VECTOR_H
@@ -24,7 +25,7 @@ typedef double number;
 
 #include <immintrin.h>
 
-enum { LANES = 8, HALF = 4, VECTORS = 3, ROWS = 8, ROWS_ALONE = 8, SUMMED = 256 };
+enum { LANES = 8, HALF = 4, VECTORS = 3, ROWS = 8, ROWS_ALONE = 8, ROWS_HALF = 16, SUMMED = 256 };
 typedef __m512d full;
 typedef __m256d half;
 typedef __mmask8 mask;
@@ -49,7 +50,7 @@ INLINE void half_store_masked(double *p, half v, mask m) { _mm256_mask_storeu_pd
 
 #include <immintrin.h>
 
-enum { LANES = 4, HALF = 4, VECTORS = 3, ROWS = 4, ROWS_ALONE = 8, SUMMED = 128 };
+enum { LANES = 4, HALF = 4, VECTORS = 3, ROWS = 4, ROWS_ALONE = 8, ROWS_HALF = 8, SUMMED = 128 };
 typedef __m256d full;
 typedef __m256i mask;
 
@@ -71,7 +72,7 @@ INLINE void full_store_masked(double *p, full v, mask m) { _mm256_maskstore_pd(p
 #include <arm_neon.h>
 #endif
 
-enum { LANES = 2, HALF = 2, VECTORS = 2, ROWS = 4, ROWS_ALONE = 4, SUMMED = 128 };
+enum { LANES = 2, HALF = 2, VECTORS = 2, ROWS = 4, ROWS_ALONE = 4, ROWS_HALF = 4, SUMMED = 128 };
 typedef double full __attribute__((vector_size(LANES * sizeof(double))));
 typedef size_t mask;
 

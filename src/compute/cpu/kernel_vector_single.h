@@ -17,7 +17,7 @@ typedef float number;
 
 #include <immintrin.h>
 
-enum { LANES = 16, HALF = 8, VECTORS = 3, ROWS = 8, ROWS_ALONE = 8 };
+enum { LANES = 16, HALF = 8, VECTORS = 3, ROWS = 8, ROWS_ALONE = 8, ROWS_HALF = 8 };
 typedef __m512 full;
 typedef __m256 half;
 
@@ -55,7 +55,7 @@ INLINE half high_of(full v) { return _mm512_extractf32x8_ps(v, 1); }
 
 #include <immintrin.h>
 
-enum { LANES = 8, HALF = 4, VECTORS = 3, ROWS = 4, ROWS_ALONE = 8 };
+enum { LANES = 8, HALF = 4, VECTORS = 3, ROWS = 4, ROWS_ALONE = 8, ROWS_HALF = 8 };
 typedef __m256 full;
 typedef __m128 half;
 
@@ -98,7 +98,7 @@ INLINE half high_of(full v) { return _mm256_extractf128_ps(v, 1); }
 #include <arm_neon.h>
 #endif
 
-enum { LANES = 4, HALF = 2, VECTORS = 2, ROWS = 4, ROWS_ALONE = 4 };
+enum { LANES = 4, HALF = 2, VECTORS = 2, ROWS = 4, ROWS_ALONE = 4, ROWS_HALF = 4 };
 typedef float full __attribute__((vector_size(LANES * sizeof(float))));
 typedef float half __attribute__((vector_size(HALF * sizeof(float))));
 

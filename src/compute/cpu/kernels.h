@@ -48,6 +48,7 @@ typedef struct broad__kernels {
     const char *name;
     void (*nodes)(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
                   size_t rows);
+    int (*pack)(double *out, const broad__nodes *nodes);
     void (*gram)(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p);
     void (*cross)(double *out, size_t out_stride, const double *a, size_t a_stride, size_t p, const double *b,
                   size_t b_stride, size_t c, size_t rows);

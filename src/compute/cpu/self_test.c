@@ -79,7 +79,7 @@ static int agree(const double *x, const double *y, size_t count)
 static int nodes_right(bench *t, const broad__device *device, double spoil)
 {
     fill(t->values, N, 3);
-    broad__nodes nodes = {N, N, t->b, t->values, BROAD_ACTIVATION_IDENTITY, 0, NULL, {0}};
+    broad__nodes nodes = {N, N, t->b, t->values, BROAD_ACTIVATION_IDENTITY, 0, NULL, NULL, {0}};
     device->nodes(t->c, N, &nodes, t->a, N, M);
     t->c[N + 1] += spoil;
     times(t->x, t->c, M, N, t->v);

@@ -140,11 +140,11 @@ static int read_lists(coco *to, const json_t *root)
 /* *out, or the fault of the text in *error. */
 static int parse(json_t **out, json_error_t *error, const char *bytes, size_t count)
 {
-    size_t room = 0;
-    char *wrapped = broad__json_wrap(&room, bytes, count);
+    size_t room = 0, first = 0;
+    char *wrapped = broad__json_wrap(&room, &first, bytes, count);
     if (!wrapped) return BROAD_NO_MEMORY;
     json_t *pair = json_loadb(wrapped, room, JSON_REJECT_DUPLICATES, error);
-    int lacks_memory = pair ? json_string_length(json_array_get(pair, 0)) != count
+    int lacks_memory = pair ? json_string_length(json_array_get(pair, 0)) != first
                             : json_error_code(error) == json_error_out_of_memory ||
                                   broad__json_fault_is_memory(error->text, error->position, wrapped, room);
     if (json_array_size(pair) == 2) *out = json_incref(json_array_get(pair, 1));

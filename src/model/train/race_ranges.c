@@ -63,7 +63,7 @@ int broad__ranges_judge(double *out, broad_trainer *t, size_t layer)
     broad__draw_nodes(s->weight, s->bias, &draw);
     size_t prefix = layer || broad__kind_of(o->kind)->nodes == BROAD__NODES_HIDDEN ? 0 : features;
     broad__kblock kblock = {
-        {features, count, s->weight, s->bias, o->activation, o->precision == BROAD_PRECISION_FLOAT, NULL, {0}},
+        {features, count, s->weight, s->bias, o->activation, o->precision == BROAD_PRECISION_FLOAT, NULL, NULL, {0}},
         0,
         prefix};
     int scored = o->supervise == BROAD_SUPERVISE_GCV;

@@ -250,6 +250,7 @@ broad__kblock broad__model_kblock(const broad_model *model, size_t index)
                             model->settings.activation,
                             model->settings.precision == BROAD_PRECISION_FLOAT,
                             NULL,
+                            NULL,
                             {0}},
                            broad__model_feature_nodes(model, layer->first_group),
                            layer->width - layer->nodes};

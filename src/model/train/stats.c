@@ -116,6 +116,7 @@ static void batch_nodes(intake *in)
                             model->settings.activation,
                             model->settings.precision == BROAD_PRECISION_FLOAT,
                             NULL,
+                            NULL,
                             {0}};
         in->device->nodes(in->a + at, nodes, &own, in->a, nodes, in->count);
         at += layer->nodes;

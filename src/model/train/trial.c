@@ -114,6 +114,7 @@ int broad__trial_add(broad__trial *trial, const broad__trial_block *block)
                            o->feature_activation,
                            o->precision == BROAD_PRECISION_FLOAT,
                            NULL,
+                           NULL,
                            {0}},
                           broad__model_scaling(t->model)};
         status = broad__phi_rows(trial->z + trial->nodes, trial->capacity, &phi, trial->residual.pool, trial->rows->x,
@@ -121,8 +122,8 @@ int broad__trial_add(broad__trial *trial, const broad__trial_block *block)
     }
     broad__free(weight);
     if (status < 0) return status;
-    trial->kblocks[trial->blocks++] =
-        (broad__kblock){{trial->capacity, 0, NULL, NULL, o->activation, 0, NULL, {0}}, trial->nodes, block->nodes};
+    trial->kblocks[trial->blocks++] = (broad__kblock){
+        {trial->capacity, 0, NULL, NULL, o->activation, 0, NULL, NULL, {0}}, trial->nodes, block->nodes};
     trial->nodes += block->nodes;
     return BROAD_OK;
 }

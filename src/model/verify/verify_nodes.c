@@ -51,6 +51,7 @@ void broad__verify_features(const broad__verification *v, double *z, double *x, 
                               model->settings.feature_activation,
                               model->settings.precision == BROAD_PRECISION_FLOAT,
                               NULL,
+                              NULL,
                               {0}};
         if (group->source == BROAD__WEIGHT_SOURCE_DIRECT) memcpy(z, x, columns * sizeof(double));
         else nodes_plain(z, &nodes, x);
@@ -69,6 +70,7 @@ void broad__verify_row(const broad__verification *v, double *k, const broad__lay
                           layer->bias,
                           v->model->settings.activation,
                           v->model->settings.precision == BROAD_PRECISION_FLOAT,
+                          NULL,
                           NULL,
                           {0}};
     nodes_plain(k + prefix, &nodes, z);
