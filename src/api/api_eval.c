@@ -36,7 +36,7 @@ typedef struct workers {
     const broad__device *device; /* held; NULL: the processor */
 } workers;
 
-/* To be given back. BROAD_USAGE or the reason why there is no such device. */
+/* To be closed. BROAD_USAGE, or the reason why there is no such device. */
 static int workers_open(workers *out, size_t threads, broad_device device)
 {
     *out = (workers){.threads = threads};
