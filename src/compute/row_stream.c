@@ -69,7 +69,7 @@ static int fetch(double *out, size_t stride, const broad__row_stream *s, const r
 static int run_blocks(double *out, size_t stride, const broad__row_stream *s, const room *r)
 {
     const broad__memory *memory = s->at->memory;
-    size_t turn = 0;
+    size_t turn = 0, last = 0;
     int status = BROAD_OK;
     for (size_t first = 0; status == BROAD_OK && first < s->rows; first += r->step, turn = 1 - turn) {
         size_t n = broad__min(s->rows - first, r->step);
@@ -80,16 +80,17 @@ static int run_blocks(double *out, size_t stride, const broad__row_stream *s, co
         if (first) status = fetch(out, stride, s, r, 1 - turn, first - r->step);
         memory->await();
         s->compute(s->context, r->results[turn], r->x[turn], r->held, n);
+        last = first;
         if (broad__watch_look((double)n * s->flops)) break;
     }
     if (status == BROAD_OK) status = broad__watch_check(BROAD_OK);
-    size_t last = (s->rows - 1) / r->step * r->step;
     return status == BROAD_OK ? fetch(out, stride, s, r, 1 - turn, last) : status;
 }
 
 int broad__row_stream_run(double *out, size_t stride, const broad__row_stream *stream)
 {
     room r;
+    if (!stream->rows) return BROAD_OK;
     int status = room_open(&r, stream, stride);
     if (status == BROAD_OK) status = run_blocks(out, stride, stream, &r);
     room_close(&r, stream->at->memory);
