@@ -196,7 +196,7 @@ static void the_limit_of_a_process_counts(void **state)
         struct rlimit limit;
         double before = broad__memory_available();
         getrlimit(RLIMIT_AS, &limit);
-        limit.rlim_cur = (rlim_t)1 << 44; /* above what sanitizers map at their start, and any machine has */
+        limit.rlim_cur = (rlim_t)1 << 47; /* all that a process can map, which sanitizers do at their start */
         int far = setrlimit(RLIMIT_AS, &limit) || broad__memory_available() <= 0;
         limit.rlim_cur = 64 << 20;
         double left = setrlimit(RLIMIT_AS, &limit) ? -1 : broad__memory_available();

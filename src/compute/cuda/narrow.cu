@@ -375,7 +375,7 @@ __global__ static void __launch_bounds__(NODE_GROUPS *GROUP_THREADS)
         if (!bulk) wait_for_group(group, GROUP_THREADS);
         const double *xu = tile + (part * TILE_ROWS + g) * x_wide + t, *xl = xu + 8 * x_wide;
         const double *w = shared + t * stride + 8 * from + g;
-#pragma unroll 2
+#pragma unroll 1
         for (int k = 0; k < steps; k += STEP) {
             double a[4] = {xu[k], xl[k], xu[k + 4], xl[k + 4]};
 #pragma unroll
