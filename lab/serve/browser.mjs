@@ -340,7 +340,6 @@ async function looks(browser, server) {
     await phone.context().close();
 }
 
-/* From nothing, with the keyboard alone: photos are dropped, then labelled until there is a model. */
 /* A photo that comes before the page may write: the answer that lets it is held back. */
 async function droppedEarly(browser, name, port) {
     const server = await serve(name, port), page = await open(browser, server);
@@ -353,11 +352,13 @@ async function droppedEarly(browser, name, port) {
     await page.waitForTimeout(300);
     release();
     await page.getByText("2 photos came in").waitFor();
+    await settled(page, "of 2"); /* they are listed once they have been looked at */
     assert.equal((await server.get("photos")).photos.length, 2);
     await page.context().close();
     await server.end();
 }
 
+/* From nothing, with the keyboard alone: photos are dropped, then labelled until there is a model. */
 async function fromNothing(browser, server) {
     const page = await open(browser, server);
     await page.getByRole("heading", { name: "Drop your photos" }).waitFor();
