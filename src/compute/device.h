@@ -150,6 +150,9 @@ typedef struct broad__device {
     int (*update)(double *r, size_t n, double *b, size_t k);
     /* a (n x n, upper triangle) = V' diag(values) V: row i of a becomes eigenvector i, values rising. 0, or a status. */
     int (*eigen)(double *a, double *values, size_t n);
+    /* a (n x n, upper triangle) = Q T Q' for a tridiagonal T with `diagonal` and, n - 1 of them, `beside` it; b (n x c) <- Q'b.
+     * Nothing is said about what becomes of a. 0, or a status. */
+    int (*tridiagonal)(double *diagonal, double *beside, double *a, size_t n, double *b, size_t c);
 } broad__device;
 
 const broad__device *broad__device_reference(void);

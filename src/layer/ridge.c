@@ -9,6 +9,7 @@
 #include "base/watch.h"
 #include "compute/shards.h"
 #include "layer/score.h"
+#include "layer/score_lambda.h"
 #include "layer/shard_sums.h"
 
 /* The grid of lambda, as powers of ten of the mean eigenvalue. */
@@ -292,13 +293,11 @@ static int worst_output(broad__ridge *ridge, broad__residual *residual)
     return status;
 }
 
-/* Lambda by the score, for which all eigenvalues are needed; weights only once they are asked for. */
-static int choose_by_score(broad__ridge *ridge, broad__residual *residual, const broad__ridge_request *request,
-                           size_t side)
+/* Lambda by the score; weights only once they are asked for. */
+static int choose_by_score(broad__ridge *ridge, broad__residual *residual, double penalty)
 {
     broad__prospect best = {0};
-    int status = broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, side, 0, 1);
-    if (status == BROAD_OK) status = broad__score_lambda(&best, residual, &ridge->spd, request->penalty);
+    int status = broad__score_lambda(&best, residual, penalty);
     ridge->lambda = best.lambda;
     ridge->estimate = best.norm;
     ridge->inner = best.inner;
@@ -325,7 +324,7 @@ int broad__ridge_solve(broad__ridge *ridge, broad__residual *residual, const bro
     ridge->lambda =
         request->relative ? request->lambda * mean_diagonal(residual->candidate.matrix, side) : request->lambda;
     ridge->refined = ridge->unsolved = 0;
-    if (status == BROAD_OK && scored) return choose_by_score(ridge, residual, request, side);
+    if (status == BROAD_OK && scored) return choose_by_score(ridge, residual, request->penalty);
     if (status == BROAD_OK)
         status =
             broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, side, ridge->lambda, spectral);
@@ -346,9 +345,9 @@ int broad__ridge_solve(broad__ridge *ridge, broad__residual *residual, const bro
 int broad__ridge_complete(broad__ridge *ridge, broad__residual *residual)
 {
     if (!ridge->unsolved) return BROAD_OK;
+    size_t side = residual->candidate.dual ? residual->rows : residual->candidate.width;
     ridge->unsolved = 0;
-    int status =
-        broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, ridge->spd.n, ridge->lambda, 0);
+    int status = broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, side, ridge->lambda, 0);
     if (status == BROAD_OK) status = solve_probes(ridge, residual);
     return status == BROAD_OK ? solve_either(ridge, residual) : status;
 }

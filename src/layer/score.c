@@ -6,9 +6,6 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-/* The grid of lambda, as powers of ten of the mean eigenvalue. */
-enum { GRID = 29 };
-static const double GRID_FIRST = -11.0, GRID_STEP = 0.5;
 /* Where less than this part of the rows is left by the degrees of freedom, the score tells nothing. */
 static const double LEAST_LEFT = 0.1;
 
@@ -26,82 +23,6 @@ double broad__score(const broad__probes *probes, double norm, double inner, doub
 double broad__score_now(const broad__residual *residual, double penalty)
 {
     return broad__score(&residual->probes, residual->norm, residual->probes.inner, penalty);
-}
-
-/* ---- lambda ------------------------------------------------------------------------------------------------------ */
-
-/* Of each eigenvector: squares of the residual along it, and products of the probes. */
-typedef struct spectrum {
-    const broad__residual *residual;
-    const broad__spd *spd;
-    double *squares, *products;
-} spectrum;
-
-static void spectrum_clear(spectrum *s)
-{
-    broad__free(s->squares);
-    broad__free(s->products);
-}
-
-/* out (n) = sums of squares of V b, b: n x c; or, of b with 2c columns, of products of the first c with the others. */
-static int along(double *out, const broad__spd *spd, const double *b, size_t c, int products)
-{
-    size_t n = spd->n, columns = products ? 2 * c : c;
-    double *turned = broad__alloc_doubles(n, columns);
-    if (!turned) return BROAD_NO_MEMORY;
-    spd->device->apply(turned, columns, 1.0, spd->factor, n, n, b, columns, n, columns);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < c; j++) out[i] += turned[i * columns + j] * turned[i * columns + j + (products ? c : 0)];
-    broad__free(turned);
-    return BROAD_OK;
-}
-
-static int spectrum_open(spectrum *out, const broad__residual *residual, const broad__spd *spd)
-{
-    const broad__candidate *candidate = &residual->candidate;
-    const double *e = candidate->dual ? residual->e : candidate->cross;
-    const double *u = candidate->dual ? residual->probes.u : candidate->probes;
-    *out = (spectrum){residual, spd, broad__alloc_doubles(spd->n, 1), broad__alloc_doubles(spd->n, 1)};
-    int status = out->squares && out->products ? BROAD_OK : BROAD_NO_MEMORY;
-    if (status == BROAD_OK) status = along(out->squares, spd, e, residual->outputs, 0);
-    if (status == BROAD_OK) status = along(out->products, spd, u, residual->probes.count, 1);
-    if (status < 0) spectrum_clear(out);
-    return status;
-}
-
-static broad__prospect prospect_at(const spectrum *s, double lambda, double penalty)
-{
-    const broad__residual *residual = s->residual;
-    int dual = residual->candidate.dual;
-    double square = dual ? 0 : residual->norm * residual->norm, inner = dual ? 0 : residual->probes.inner;
-    for (size_t i = 0; i < s->spd->n; i++) {
-        double value = s->spd->values[i], d = broad__spd_inverse(s->spd, i, lambda), left = 1 - value * d;
-        square += s->squares[i] * (dual ? left * left : d * (value * d - 2));
-        inner += s->products[i] * (dual ? left : -d);
-    }
-    double norm = sqrt(fmax(square, 0));
-    return (broad__prospect){lambda, norm, inner, broad__score(&residual->probes, norm, inner, penalty)};
-}
-
-static double mean_value(const broad__spd *spd)
-{
-    double sum = 0;
-    for (size_t i = 0; i < spd->n; i++) sum += spd->values[i] / (double)spd->n;
-    return sum > 0 ? sum : 1;
-}
-
-int broad__score_lambda(broad__prospect *out, const broad__residual *residual, const broad__spd *spd, double penalty)
-{
-    spectrum s;
-    int status = spectrum_open(&s, residual, spd);
-    if (status < 0) return status;
-    double unit = mean_value(spd);
-    for (int i = 0; i < GRID; i++) {
-        broad__prospect prospect = prospect_at(&s, unit * pow(10, GRID_FIRST + GRID_STEP * i), penalty);
-        if (i == 0 || prospect.score < out->score) *out = prospect;
-    }
-    spectrum_clear(&s);
-    return BROAD_OK;
 }
 
 /* ---- the probes -------------------------------------------------------------------------------------------------- */

@@ -31,6 +31,14 @@ static int upper_finite(const double *matrix, size_t n)
     return zero[0] == 0;
 }
 
+int broad__spd_check(const double *matrix, size_t n)
+{
+    if (upper_finite(matrix, n)) return BROAD_OK;
+    return broad__fail(BROAD_BAD_DATA,
+                       "the node outputs overflow when squared: scale the inputs (option scale standard) or "
+                       "use a bounded activation");
+}
+
 static int factor_spectral(broad__spd *spd, const double *matrix)
 {
     size_t n = spd->n;
@@ -50,10 +58,8 @@ int broad__spd_factor(broad__spd *spd, const broad__device *device, const double
     int status = broad__reserve(&spd->factor, &spd->factor_capacity, n * n);
     if (status == BROAD_OK) status = broad__reserve(&spd->values, &spd->values_capacity, n);
     if (status < 0) return status;
-    if (!upper_finite(matrix, n))
-        return broad__fail(BROAD_BAD_DATA,
-                           "the node outputs overflow when squared: scale the inputs (option scale standard) or "
-                           "use a bounded activation");
+    status = broad__spd_check(matrix, n);
+    if (status < 0) return status;
     spd->device = device;
     spd->n = n;
     spd->lambda = lambda;

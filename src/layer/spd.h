@@ -17,6 +17,8 @@ typedef struct broad__spd {
 
 void broad__spd_clear(broad__spd *spd); /* accepts a zeroed one */
 
+/* BROAD_BAD_DATA where a number of the upper triangle is not finite. */
+int broad__spd_check(const double *matrix, size_t n);
 /* matrix: n x n, upper triangle, positive semidefinite, left as it is. spectral: go for the eigendecomposition at once.
  * An error if the matrix is not finite. */
 int broad__spd_factor(broad__spd *spd, const broad__device *device, const double *matrix, size_t n, double lambda,

@@ -127,6 +127,19 @@ class Relevance(Case):
         self.assertNotIn('id="directions"', page)
         self.assertNotIn('<section id="importance">', page)
 
+    def test_a_group_that_no_layer_takes_leaves_no_metric(self):
+        """The network is the one it was, and so is what its nodes were drawn with."""
+        rng, model = random.Random(1), self.path("noisy.broad")
+        rows = [[rng.gauss(0, 1) for _ in range(5)] for _ in range(300)]
+        data = self.write("noisy.csv", "a,b,c,d,y\n" + "".join("%.4f,%.4f,%.4f,%.4f,%.4f\n" % (*row[:4], row[0] + 2 * row[4]) for row in rows))
+        self.ok("fit", data, "--preset", "chain", "--learned-metric", "yes", "--features", "2x5", "--enhance", "20x10", "--seed", "3", "-o", model)
+        before = self.ok("info", model, "--json").json
+        self.assertEqual(before["metric"]["form"], "full")
+        self.ok("grow", model, data, "--features", "3x5", "--enhance", "10")
+        after = self.ok("info", model, "--json").json
+        self.assertEqual(len(after["layers"]), len(before["layers"]), "no layer passes here")
+        self.assertEqual((after["metric"], after["relevance"]), (before["metric"], before["relevance"]))
+
     def test_few_rows_show_nothing(self):
         data, model = self.write("few.csv", ridge(30)), self.path("few.broad")
         out = self.ok("fit", data, "--target", "y", "-o", model, "--effort", "fast", *SIZE).out

@@ -151,6 +151,14 @@ static void show_algebra(size_t n)
     if (cpu->eigen(b, values, n)) exit(1);
     show("eigenvalues", n, n, values, n);
     show("eigenvectors", n, n, b, n * n);
+    double *used = draw(6, n * n), *beside = calloc(n, sizeof(double));
+    if (!beside) exit(1);
+    memcpy(used, a, n * n * sizeof(double));
+    if (cpu->tridiagonal(values, beside, used, n, b, n)) exit(1);
+    show("tridiagonal", n, n, values, n);
+    show("beside", n, n, beside, n);
+    show("turned", n, n, b, n * n);
+    free(used), free(beside);
     if (cpu->factor(a, n)) exit(1);
     show("factor", n, n, a, n * n);
     cpu->solve(b, n, a, n);

@@ -365,6 +365,47 @@ static void eigendecompositions(void **state)
     }
 }
 
+/* With W = Q'V for vectors V: W'W = V'V and W'TW = V'AV, with A brought near 1. */
+static void check_tridiagonal(spectrum kind, size_t n, problem_random *r)
+{
+    enum { COLUMNS = 3 };
+    double *a = matrix_of(kind, n, r), *used = copy_of(a, n * n), *v = normals(n * COLUMNS, r),
+           *w = copy_of(v, n * COLUMNS);
+    double *diagonal = malloc(n * sizeof *a), *beside = malloc(n * sizeof *a), most = 0, column[2 * 1025];
+    for (size_t i = 0; i < n; i++) most = fmax(most, largest(a + i * n + i, n - i));
+    assert_ok(cpu()->tridiagonal(diagonal, beside, used, n, w, COLUMNS));
+    int power = 0;
+    frexp(most, &power);
+    for (size_t i = 0; i < n * n; i++) a[i] = ldexp(a[i], -power);
+    for (size_t i = 0; i < n; i++) diagonal[i] = ldexp(diagonal[i], -power), beside[i] = ldexp(beside[i], -power);
+    double coarse = kind == DENORMAL ? 1e-9 * (double)n : 0, bound = 100 * (double)n * DBL_EPSILON * (double)n + coarse;
+    for (size_t j = 0; j < COLUMNS; j++) {
+        for (size_t i = 0; i < n; i++) column[i] = v[i * COLUMNS + j];
+        symmetric_times(column + n, a, n, column);
+        for (size_t l = 0; l < COLUMNS; l++) {
+            double plain[2] = {0}, turned[2] = {0};
+            for (size_t i = 0; i < n; i++) {
+                const double *x = w + i * COLUMNS + j, y = w[i * COLUMNS + l];
+                double times = diagonal[i] * *x + (i ? beside[i - 1] * x[-COLUMNS] : 0);
+                times += i + 1 < n ? beside[i] * x[COLUMNS] : 0;
+                plain[0] += column[i] * v[i * COLUMNS + l], plain[1] += column[n + i] * v[i * COLUMNS + l];
+                turned[0] += *x * y, turned[1] += times * y;
+            }
+            assert_near(turned, plain, 2, bound * sqrt((double)n), "tridiagonal", n);
+        }
+    }
+    free(a), free(used), free(v), free(w), free(diagonal), free(beside);
+}
+
+static void tridiagonals(void **state)
+{
+    (void)state;
+    problem_random r = {29};
+    for (size_t s = 0; s < SIZES; s++)
+        for (int kind = 0; kind < SPECTRA; kind++) check_tridiagonal((spectrum)kind, sizes[s], &r);
+    for (size_t s = 0; s < LARGE; s++) check_tridiagonal(GRAM, large[s], &r);
+}
+
 /* Values that are known: 2 - 2 cos(pi k / (n + 1)). */
 static void known_values(void **state)
 {
@@ -394,6 +435,7 @@ int main(void)
         cmocka_unit_test(update_by_nothing),
         cmocka_unit_test(eigendecompositions),
         cmocka_unit_test(known_values),
+        cmocka_unit_test(tridiagonals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,6 +185,30 @@ static void eigendecomposition(void **state)
         }
 }
 
+/* Of both devices: <w, Tw> = <b, Ab> and <w, w> = <b, b> for w = Q'b. */
+static void tridiagonal_form(void **state)
+{
+    (void)state;
+    problem_random r = {7};
+    for (size_t n = 1; n <= 60; n += n < 8 ? 1 : 26)
+        for (int d = 0; d < 2; d++) {
+            double *k = problem_normals(2 * n * n, &r), *a = calloc(n * n, sizeof(double)), *b = problem_normals(n, &r);
+            double *w = malloc(n * sizeof(double)), *t = malloc(2 * n * sizeof(double)), sums[4] = {0};
+            devices[1]->gram(a, n, k, n, 2 * n, n);
+            memcpy(w, b, n * sizeof(double));
+            for (size_t i = 0; i < n; i++)
+                for (size_t j = i; j < n; j++) sums[0] += (i == j ? 1 : 2) * b[i] * a[i * n + j] * b[j];
+            assert_ok(devices[d]->tridiagonal(t, t + n, a, n, w, 1));
+            for (size_t i = 0; i < n; i++) {
+                sums[1] += t[i] * w[i] * w[i] + (i ? 2 * t[n + i - 1] * w[i] * w[i - 1] : 0);
+                sums[2] += b[i] * b[i], sums[3] += w[i] * w[i];
+            }
+            assert_true(fabs(sums[0] - sums[1]) < 1e-11 * sums[0]);
+            assert_true(fabs(sums[2] - sums[3]) < 1e-12 * sums[2]);
+            free(k), free(a), free(b), free(w), free(t);
+        }
+}
+
 static long double exact(broad_activation activation, long double x)
 {
     switch (activation) {
@@ -449,6 +473,7 @@ int main(void)
         cmocka_unit_test(factor_and_solve),
         cmocka_unit_test(whiten_and_update),
         cmocka_unit_test(eigendecomposition),
+        cmocka_unit_test(tridiagonal_form),
         cmocka_unit_test(activations_against_long_double),
         cmocka_unit_test(single_activations_against_long_double),
         cmocka_unit_test(activations_at_the_edges),

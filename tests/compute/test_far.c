@@ -244,6 +244,15 @@ static void matrices_are_as_in_plain_c(void **state)
             for (size_t m = 0; m < N; m++) sum += a[m < j ? m * N + j : j * N + m] * vectors[1][i * N + m];
             assert_true(fabs(sum - values[1][i] * vectors[1][i * N + j]) <= 1e-10 * values[1][N - 1]);
         }
+    /* <w, Tw> = <b, Ab> for w = Q'b */
+    double form[2] = {0}, diagonal[N], beside[N];
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = i; j < N; j++) form[0] += (i == j ? 1 : 2) * b[i] * a[i * N + j] * b[j];
+    memcpy(vectors[1], a, N * N * sizeof *a), memcpy(white[1], b, N * sizeof *a);
+    assert_int_equal(plugin->device->tridiagonal(diagonal, beside, vectors[1], N, white[1], 1), BROAD_OK);
+    for (size_t i = 0; i < N; i++)
+        form[1] += white[1][i] * (diagonal[i] * white[1][i] + (i ? 2 * beside[i - 1] * white[1][i - 1] : 0));
+    assert_true(fabs(form[0] - form[1]) <= 1e-10 * form[0]);
     a[5 * N + 5] = -1; /* not positive definite */
     memcpy(factor[1], a, N * N * sizeof *a);
     assert_int_equal(plugin->device->factor(factor[1], N), 6);

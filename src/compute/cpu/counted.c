@@ -178,6 +178,15 @@ static int counted_eigen(double *a, double *values, size_t n)
     return status;
 }
 
+static int counted_tridiagonal(double *diagonal, double *beside, double *a, size_t n, double *b, size_t columns)
+{
+    double size = (double)n;
+    count c = start();
+    int status = device()->tridiagonal(diagonal, beside, a, n, b, columns);
+    stop(c, SOLVE, 4.0 / 3 * size * size * size + 2 * size * size * (double)columns, size * size);
+    return status;
+}
+
 static const broad__device counted = {
     .name = "cpu",
     .hold = counted_hold,
@@ -199,6 +208,7 @@ static const broad__device counted = {
     .invert = counted_invert,
     .update = counted_update,
     .eigen = counted_eigen,
+    .tridiagonal = counted_tridiagonal,
 };
 
 const broad__device *broad__device_cpu(void) { return &counted; }

@@ -133,6 +133,7 @@ static const broad__device cpu = {
     .invert = cpu_invert,
     .update = broad__factor_update,
     .eigen = broad__eigen,
+    .tridiagonal = broad__tridiagonal,
 };
 
 const broad__device *broad__device_cpu_uncounted(void) { return &cpu; }

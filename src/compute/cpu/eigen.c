@@ -22,7 +22,7 @@ static int scale_upper(double *a, size_t n)
     double most = 0;
     int power = 0;
     for (size_t i = 0; i < n; i++)
-        for (size_t j = i; j < n; j++) most = fmax(most, fabs(a[i * n + j]));
+        for (size_t j = i; j < n; j++) most = fabs(a[i * n + j]) > most ? fabs(a[i * n + j]) : most;
     frexp(most, &power);
     double half = ldexp(1, -(power / 2)), rest = ldexp(1, -(power - power / 2));
     for (size_t i = 0; i < n && power; i++)
@@ -67,4 +67,19 @@ int broad__eigen(double *a, double *values, size_t n)
     broad__free(s.diagonal);
     broad__free(s.order);
     return status;
+}
+
+int broad__tridiagonal(double *diagonal, double *beside, double *a, size_t n, double *b, size_t c)
+{
+    double *tau = broad__alloc_doubles(n + broad__tridiagonal_scratch(n < c ? c : n), 1);
+    if (!tau) return BROAD_NO_MEMORY;
+    int power = scale_upper(a, n);
+    broad__tridiagonal_reduce(diagonal, beside, tau, a, n, tau + n);
+    broad__tridiagonal_turn(b, c, a, tau, n, tau + n);
+    for (size_t i = 0; i < n; i++) {
+        diagonal[i] = ldexp(diagonal[i], power);
+        beside[i] = ldexp(beside[i], power);
+    }
+    broad__free(tau);
+    return broad__watch_check(BROAD_OK);
 }

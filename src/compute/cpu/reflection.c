@@ -7,7 +7,7 @@
 double broad__reflection_make(double *alpha, double *v, size_t count)
 {
     double most = 0, sum = 0;
-    for (size_t i = 0; i < count; i++) most = fmax(most, fabs(v[i]));
+    for (size_t i = 0; i < count; i++) most = fabs(v[i]) > most ? fabs(v[i]) : most;
     if (most == 0) return 0;
     most = fmax(most, fabs(*alpha));
     for (size_t i = 0; i < count; i++) {

@@ -222,6 +222,25 @@ static int eigen_right(bench *t, const broad__device *device, double spoil)
     return agree(t->x, t->y, EIGEN);
 }
 
+/* <w, Tw> = <v, Av> for w = Q'v */
+static int tridiagonal_right(bench *t, const broad__device *device, double spoil)
+{
+    double sums[2] = {0, 0};
+    for (size_t i = 0; i < EIGEN; i++)
+        for (size_t j = 0; j < EIGEN; j++) t->r[i * EIGEN + j] = t->g[i * N + j];
+    symmetric_times(t->x, t->r, EIGEN, t->v);
+    for (size_t i = 0; i < EIGEN; i++) {
+        t->w[i] = t->v[i];
+        sums[0] += t->x[i] * t->v[i];
+    }
+    int status = device->tridiagonal(t->values, t->y, t->r, EIGEN, t->w, 1);
+    if (status) return status;
+    t->values[1] += spoil;
+    for (size_t i = 0; i < EIGEN; i++)
+        sums[1] += t->w[i] * (t->values[i] * t->w[i] + (i ? 2 * t->y[i - 1] * t->w[i - 1] : 0));
+    return agree(sums, sums + 1, 1);
+}
+
 /* In this order: the factor is what those after it work with. */
 typedef struct operation {
     const char *name;
@@ -232,7 +251,7 @@ typedef struct operation {
 static const operation operations[] = {
     {"nodes", nodes_right},   {"gram", gram_right},     {"cross", cross_right}, {"apply", apply_right},
     {"outer", outer_right},   {"factor", factor_right}, {"solve", solve_right}, {"whiten", whiten_right},
-    {"update", update_right}, {"invert", invert_right}, {"eigen", eigen_right},
+    {"update", update_right}, {"invert", invert_right}, {"eigen", eigen_right}, {"tridiagonal", tridiagonal_right},
 };
 
 int broad__self_test(unsigned *out_count, unsigned spoil)

@@ -14,7 +14,7 @@
 #include "compute/cpu/product.h"
 #include "compute/cpu/reflection.h"
 
-enum { PANEL = 32, RETURN = 64 };
+enum { PANEL = 32, RETURN = 64, TURN = 16 };
 
 /* left: rows v_0, w_0, v_1, w_1, ...; right: rows w_0, v_0, ...; so that V W' + W V' = left'right. Both 2 PANEL x n. */
 typedef struct panel {
@@ -25,7 +25,7 @@ typedef struct panel {
 
 size_t broad__tridiagonal_scratch(size_t n)
 {
-    size_t reduce = 4 * PANEL * n, back = RETURN * 3 * n + 2 * RETURN * RETURN;
+    size_t reduce = 4 * PANEL * n, back = RETURN * 3 * n + RETURN * RETURN;
     return reduce > back ? reduce : back;
 }
 
@@ -84,23 +84,30 @@ void broad__tridiagonal_reduce(double *diagonal, double *beside, double *tau, do
     }
 }
 
-/* z <- z (I - V'T'V), V's rows the vectors of reflections first to first + wide. */
-static void return_panel(double *z, const double *a, const double *tau, size_t n, size_t first, size_t wide,
-                         double *scratch)
+/* Reflections first to first + wide at once are I - V'TV: v (wide x length, from column first + 1 on) has their vectors. */
+static void join_panel(double *v, double *t, const double *a, const double *tau, size_t n, size_t first, size_t wide)
 {
-    size_t from = first + 1, length = n - from;
-    double *v = scratch, *sums = v + RETURN * n, *turned = sums + RETURN * n, *gram = turned + RETURN * n;
-    double *t = gram + RETURN * RETURN;
+    size_t length = n - first - 1;
+    double gram[RETURN * RETURN];
     memset(v, 0, wide * length * sizeof(double));
     memset(gram, 0, wide * wide * sizeof(double));
-    memset(sums, 0, 2 * RETURN * n * sizeof(double));
     for (size_t i = 0; i < wide; i++) {
         v[i * length + i] = 1;
         memcpy(v + i * length + i + 1, a + (first + i) * n + first + i + 2, (length - i - 1) * sizeof(double));
     }
-    broad__operand as_is = broad__as_is(v, length), across = broad__turned(v, length);
-    broad__product(gram, wide, 1, as_is, across, wide, wide, length);
+    broad__product(gram, wide, 1, broad__as_is(v, length), broad__turned(v, length), wide, wide, length);
     broad__reflections_join(t, gram, tau + first, wide);
+}
+
+/* z <- z (I - V'T'V) */
+static void return_panel(double *z, const double *a, const double *tau, size_t n, size_t first, size_t wide,
+                         double *scratch)
+{
+    size_t from = first + 1, length = n - from;
+    double *v = scratch, *sums = v + RETURN * n, *turned = sums + RETURN * n, *t = turned + RETURN * n;
+    join_panel(v, t, a, tau, n, first, wide);
+    memset(sums, 0, 2 * RETURN * n * sizeof(double));
+    broad__operand as_is = broad__as_is(v, length), across = broad__turned(v, length);
     broad__product(sums, wide, 1, broad__as_is(z + from, n), across, n, wide, length);
     broad__product(turned, wide, 1, broad__as_is(sums, wide), broad__turned(t, wide), n, wide, wide);
     broad__product(z + from, n, -1, broad__as_is(turned, wide), as_is, n, length, wide);
@@ -112,5 +119,20 @@ void broad__tridiagonal_return(double *z, const double *a, const double *tau, si
     for (size_t k = panels; k-- > 0 && !broad__watch_stopped();) {
         size_t first = k * RETURN, wide = reflections - first < RETURN ? reflections - first : RETURN;
         return_panel(z, a, tau, n, first, wide, scratch);
+    }
+}
+
+/* b <- (I - V'T'V) b, from the first reflections on. */
+void broad__tridiagonal_turn(double *b, size_t c, const double *a, const double *tau, size_t n, double *scratch)
+{
+    double *v = scratch, *sums = v + TURN * n, *turned = sums + TURN * c, *t = turned + TURN * c;
+    for (size_t first = 0; first + 1 < n && !broad__watch_stopped(); first += TURN) {
+        size_t wide = n - 1 - first < TURN ? n - 1 - first : TURN, length = n - first - 1;
+        double *rest = b + (first + 1) * c;
+        join_panel(v, t, a, tau, n, first, wide);
+        memset(sums, 0, 2 * TURN * c * sizeof(double));
+        broad__product(sums, c, 1, broad__as_is(v, length), broad__as_is(rest, c), wide, c, length);
+        broad__product(turned, c, 1, broad__turned(t, wide), broad__as_is(sums, c), wide, c, wide);
+        broad__product(rest, c, -1, broad__turned(v, length), broad__as_is(turned, c), length, c, wide);
     }
 }

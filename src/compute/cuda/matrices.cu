@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <mutex>
+#include <vector>
 
 /* Several threads may ask at once, as those of trials do; the memory that matrices are sent to is one. */
 static std::mutex turn;
@@ -82,9 +83,23 @@ static int matrix_eigen(double *a, double *values, size_t n)
     return status < 0 ? status : matrix_get(a, m, n * n);
 }
 
+/* With the eigenvectors as Q', T is a diagonal. */
+static int matrix_tridiagonal(double *diagonal, double *beside, double *a, size_t n, double *b, size_t c)
+{
+    if (n < WORTH) return host_of()->cpu->tridiagonal(diagonal, beside, a, n, b, c);
+    std::vector<double> before(b, b + n * c);
+    int status = matrix_eigen(a, diagonal, n);
+    if (status < 0) return status;
+    memset(beside, 0, n * sizeof *beside);
+    memset(b, 0, n * c * sizeof *b);
+    host_of()->cpu->apply(b, c, 1.0, a, n, n, before.data(), c, n, c);
+    return BROAD_OK;
+}
+
 void fill_matrix_operations(broad__device *out)
 {
     out->factor = matrix_factor;
     out->whiten = matrix_whiten;
     out->eigen = matrix_eigen;
+    out->tridiagonal = matrix_tridiagonal;
 }

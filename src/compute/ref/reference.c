@@ -1,6 +1,7 @@
 /* The device contract in plain C: slow, obvious, and the measure for every other device. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -230,6 +231,21 @@ static int ref_eigen(double *a, double *values, size_t n)
     return BROAD_OK;
 }
 
+/* A diagonal is tridiagonal, too: Q = V'. */
+static int ref_tridiagonal(double *diagonal, double *beside, double *a, size_t n, double *b, size_t c)
+{
+    double *before = broad__alloc_doubles(n, c);
+    int status = before ? ref_eigen(a, diagonal, n) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) {
+        memcpy(before, b, n * c * sizeof *b);
+        memset(b, 0, n * c * sizeof *b);
+        memset(beside, 0, n * sizeof *beside);
+        ref_apply(b, c, 1.0, a, n, n, before, c, n, c);
+    }
+    broad__free(before);
+    return status;
+}
+
 static const broad__device reference = {
     .name = "reference",
     .hold = ref_hold,
@@ -249,6 +265,7 @@ static const broad__device reference = {
     .invert = ref_invert,
     .update = ref_update,
     .eigen = ref_eigen,
+    .tridiagonal = ref_tridiagonal,
 };
 
 const broad__device *broad__device_reference(void) { return &reference; }

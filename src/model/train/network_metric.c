@@ -124,7 +124,7 @@ int broad__network_metric_wanted(const broad_model *model)
     return model->layer_count > 0 && (o->metric == BROAD_LEARNED_YES || model->root != NULL);
 }
 
-int broad__network_metric_use(broad_trainer *t)
+int broad__network_metric_use(broad__directions *out_before, int *out_used, broad_trainer *t)
 {
     broad_model *model = t->model;
     broad__metric metric = {0};
@@ -135,6 +135,9 @@ int broad__network_metric_use(broad_trainer *t)
         status = broad__directions_open(&directions, &metric, metric.columns, t->device);
     broad__metric_close(&metric);
     if (status < 0 || !directions.relevance) return status;
+    *out_before = (broad__directions){.relevance = model->relevance, .root = model->root};
+    *out_used = 1;
+    model->relevance = model->root = NULL;
     broad__model_take_directions(model, &directions);
     return BROAD_OK;
 }

@@ -6,10 +6,12 @@
 #define BROAD_MODEL_TRAIN_NETWORK_METRIC_H
 
 #include "model/train/trainer.h"
+#include "model/train/trials.h"
 
 /* Whether further groups are to be drawn with it: where the first ones were drawn with a metric, or it is asked for. */
 int broad__network_metric_wanted(const broad_model *model);
-/* Puts it into the model's root and relevance, in place of what is there. Nothing changes where no output moves. */
-int broad__network_metric_use(broad_trainer *trainer);
+/* Puts it into the model's root and relevance; what was there goes to out_before, which takes it back by
+ * broad__model_take_directions(), and *out_used becomes 1. Nothing changes where no output moves. */
+int broad__network_metric_use(broad__directions *out_before, int *out_used, broad_trainer *trainer);
 
 #endif

@@ -83,8 +83,8 @@ broad__sizes broad__plan_sizes(const broad_options *options, const broad_model *
 static double layer_flops(const broad__sizes *s, double width)
 {
     double side = fmin(s->rows, width), nodes = 2 * s->rows * s->features * s->nodes;
-    double columns = 8 * s->outputs + 6 * s->probes, eigen = s->probes > 0 ? 9 * side * side * side : 0;
-    return nodes + s->rows * width * side + s->rows * width * columns + side * side * side / 3 + eigen;
+    double columns = 8 * s->outputs + 6 * s->probes, score = s->probes > 0 ? 4 * side * side * side : 0;
+    return nodes + s->rows * width * side + s->rows * width * columns + side * side * side / 3 + score;
 }
 
 double broad__plan_joint_same(const broad__sizes *s, const broad_options *o)

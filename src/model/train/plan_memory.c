@@ -63,7 +63,8 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, plan_
     double system = 2 * side * side + 3 * s->first * s->outputs, spectral = 0, range = 0;
     broad__ridge_request request = broad__supervise_request(o);
     if (request.lambda_auto || request.loo || request.operator_norm)
-        spectral = (s->rows < s->first ? 2 : 3) * side * side + 20 * side * (1 + s->outputs);
+        spectral = (s->rows < s->first ? 2 : 3) * side * side + 20 * side * (1 + s->outputs) +
+                   350 * side * (request.penalty > 0);
     else if (!request.relative) spectral = 2 * side * side; /* where lambda is lost in rounding */
     sums += (shards + 1) * s->first * 2 * s->probes;
     system += (s->width + 2 * s->first) * s->probes; /* what layers subtract from the probes is kept */

@@ -134,14 +134,14 @@ int broad__trainer_enhance(broad_trainer *t, size_t nodes, size_t layers)
     return status;
 }
 
-/* One group, drawn as the first ones were, and its columns of Z. */
-static int add_group(broad_trainer *t, size_t nodes)
+/* One group, drawn as the first ones were, and its columns of Z. before, replaced: broad__network_metric_use(). */
+static int add_group(broad_trainer *t, size_t nodes, broad__directions *before, int *replaced)
 {
     broad_model *model = t->model;
     double began = broad__seconds();
     int status = broad__model_make_group(model, broad__feature_source(&model->settings), nodes);
     if (status < 0) return status;
-    if (broad__network_metric_wanted(model)) status = broad__network_metric_use(t);
+    if (broad__network_metric_wanted(model)) status = broad__network_metric_use(before, replaced, t);
     size_t index = model->group_count++;
     broad__group *group = &model->groups[index];
     group->step = model->groups[0].step;
@@ -153,10 +153,11 @@ static int add_group(broad_trainer *t, size_t nodes)
     return status;
 }
 
-/* A group that no layer took is not part of the network. */
-static void drop_group(broad_trainer *t)
+/* A group that no layer took is not part of the network, nor is the metric that it was drawn with. */
+static void drop_group(broad_trainer *t, broad__directions *before, int replaced)
 {
     broad__group_clear(&t->model->groups[--t->model->group_count]);
+    if (replaced) broad__model_take_directions(t->model, before);
     t->stale = 1;
 }
 
@@ -177,9 +178,11 @@ static int add_group_layer(broad_trainer *t, size_t nodes, size_t enhance)
     broad_model *model = t->model;
     size_t groups = model->group_count, layers = model->layer_count;
     broad__layer_request request = {enhance, BROAD__ORIGIN_FEATURES, groups, 1, 0};
-    int status = add_group(t, nodes);
+    broad__directions before = {0};
+    int replaced = 0, status = add_group(t, nodes, &before, &replaced);
     if (status == BROAD_OK) status = broad__trainer_add_layer(t, &request);
-    if (model->group_count > groups && model->layer_count == layers) drop_group(t);
+    if (model->group_count > groups && model->layer_count == layers) drop_group(t, &before, replaced);
+    broad__directions_close(&before);
     return status;
 }
 

@@ -48,7 +48,7 @@ void broad__model_take_directions(broad_model *model, broad__directions *directi
     model->relevance = directions->relevance;
     model->root = directions->root;
     model->has_root = model->root != NULL;
-    model->has_relevance = model->settings.feature_weights != BROAD_FEATURE_WEIGHTS_SAMPLED;
+    model->has_relevance = model->relevance && model->settings.feature_weights != BROAD_FEATURE_WEIGHTS_SAMPLED;
     *directions = (broad__directions){0};
 }
 
