@@ -131,6 +131,38 @@ static int form_open(form *f, const broad__residual *residual)
 
 /* ---- all lambda in step -------------------------------------------------------------------------------------------- */
 
+/* Each of these is for all lambda; `restrict` lets them be vectors. */
+static void pivot_step(double *restrict factor, double *restrict inverse, double *restrict least,
+                       const double *restrict before, const double *restrict lambda, double own, double beside)
+{
+    for (size_t l = 0; l < LANES; l++) {
+        double taken = beside * before[l], pivot = own + lambda[l] - beside * taken;
+        factor[l] = taken;
+        inverse[l] = 1 / pivot;
+        least[l] = pivot < least[l] ? pivot : least[l];
+    }
+}
+
+static void forward_step(double *restrict y, const double *restrict before, const double *restrict factor, double own)
+{
+    for (size_t l = 0; l < LANES; l++) y[l] = own - factor[l] * before[l];
+}
+
+static void product_step(double *restrict sum, const double *restrict y, const double *restrict inverse,
+                         const double *restrict x)
+{
+    for (size_t l = 0; l < LANES; l++) sum[l] += y[l] * inverse[l] * x[l];
+}
+
+static void backward_step(double *restrict x, double *restrict sum, const double *restrict y,
+                          const double *restrict inverse, const double *restrict factor, const double *restrict lambda)
+{
+    for (size_t l = 0; l < LANES; l++) x[l] = y[l] * inverse[l] - factor[l] * x[l];
+    for (size_t l = 0; l < LANES; l++) sum[l] += lambda[l] * x[l] * (lambda[l] * x[l]);
+}
+
+static const lanes zeros;
+
 /* T + lambda I = L D L'. `usable` becomes 0 for lambda with a pivot that is not positive. */
 static void factor(form *f, int usable[LANES])
 {
@@ -138,16 +170,9 @@ static void factor(form *f, int usable[LANES])
     for (size_t i = 0; i < f->n; i++) largest = fmax(largest, fmax(fabs(f->diagonal[i]), fabs(f->beside[i])));
     lanes least;
     for (size_t l = 0; l < LANES; l++) least[l] = INFINITY;
-    for (size_t i = 0; i < f->n; i++) {
-        double beside = i ? f->beside[i - 1] : 0, own = f->diagonal[i];
-        const double *before = i ? f->inverse[i - 1] : f->lambda; /* times 0 */
-        for (size_t l = 0; l < LANES; l++) {
-            double taken = beside * before[l], pivot = own + f->lambda[l] - beside * taken;
-            f->factor[i][l] = taken;
-            f->inverse[i][l] = 1 / pivot;
-            least[l] = pivot < least[l] ? pivot : least[l];
-        }
-    }
+    for (size_t i = 0; i < f->n; i++)
+        pivot_step(f->factor[i], f->inverse[i], least, i ? f->inverse[i - 1] : zeros, f->lambda, f->diagonal[i],
+                   i ? f->beside[i - 1] : 0);
     for (size_t l = 0; l < LANES; l++) usable[l] = least[l] > LOST * largest && isfinite(1 / least[l]);
 }
 
@@ -155,31 +180,21 @@ static void factor(form *f, int usable[LANES])
 static void forward(lanes *y, const form *f, size_t column)
 {
     size_t stride = f->outputs + 2 * f->probes;
-    for (size_t i = 0; i < f->n; i++) {
-        double own = f->b[i * stride + column];
-        const double *before = i ? y[i - 1] : f->lambda;
-        for (size_t l = 0; l < LANES; l++) y[i][l] = own - f->factor[i][l] * before[l];
-    }
+    for (size_t i = 0; i < f->n; i++) forward_step(y[i], i ? y[i - 1] : zeros, f->factor[i], f->b[i * stride + column]);
 }
 
 /* sum += <D^-1 y, x> */
 static void add_products(lanes sum, const form *f, lanes *y, lanes *x)
 {
-    for (size_t i = 0; i < f->n; i++)
-        for (size_t l = 0; l < LANES; l++) sum[l] += y[i][l] * f->inverse[i][l] * x[i][l];
+    for (size_t i = 0; i < f->n; i++) product_step(sum, y[i], f->inverse[i], x[i]);
 }
 
 /* sum += ||lambda L'^-1 D^-1 y||^2 */
 static void add_squares(lanes sum, const form *f, lanes *y)
 {
     lanes x = {0};
-    for (size_t i = f->n; i-- > 0;) {
-        const double *taken = i + 1 < f->n ? f->factor[i + 1] : x; /* times 0 */
-        for (size_t l = 0; l < LANES; l++) {
-            x[l] = y[i][l] * f->inverse[i][l] - taken[l] * x[l];
-            sum[l] += f->lambda[l] * x[l] * (f->lambda[l] * x[l]);
-        }
-    }
+    for (size_t i = f->n; i-- > 0;)
+        backward_step(x, sum, y[i], f->inverse[i], i + 1 < f->n ? f->factor[i + 1] : zeros, f->lambda);
 }
 
 static void add_up(sums *out, const form *f)

@@ -312,6 +312,26 @@ static void check_symmetric(const broad__kernels *set, size_t n, problem_random 
     free(a), free(v), free(y.all), free(plain.all);
 }
 
+/* The change is that of plain loops, and the product that of the changed matrix to the last bit. */
+static void check_symmetric_changed(const broad__kernels *set, size_t n, problem_random *r)
+{
+    double *left = problem_normals(n, r), *right = problem_normals(n, r), *v = problem_normals(n, r);
+    area a = area_of(n, n, r), before = area_copy(&a), y = area_of(1, n, r), again = area_copy(&y);
+    set->symmetric_changed(y.numbers, a.numbers, n, v, left, right, n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            double *number = before.numbers + i * n + j;
+            if (j >= i) *number -= left[i] * right[j] + right[i] * left[j];
+            if (!(fabs(*number - a.numbers[i * n + j]) <= 1e-14))
+                fail_msg("symmetric_changed of %s, n %zu", set->name, n);
+            *number = a.numbers[i * n + j];
+        }
+    set->symmetric(again.numbers, a.numbers, n, v, n);
+    assert_same(&a, &before, "symmetric_changed: a", set->name, n, n, n); /* and nothing around it */
+    assert_same(&y, &again, "symmetric_changed: y", set->name, 1, n, n);
+    free(left), free(right), free(v), free(a.all), free(before.all), free(y.all), free(again.all);
+}
+
 static void triangles(void **state)
 {
     (void)state;
@@ -323,6 +343,7 @@ static void triangles(void **state)
             check_factor(set, widths[w], &r);
             check_symmetric(set, widths[w], &r);
             check_symmetric(set, 5 * widths[w] + 1, &r);
+            check_symmetric_changed(set, widths[w], &r);
             for (int layout = 0; layout < 4; layout++) check_substitute(set, widths[w], 1 + 7 * w % 30, layout, &r);
         }
 }

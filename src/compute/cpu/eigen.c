@@ -9,6 +9,9 @@
 #include "compute/cpu/divide.h"
 #include "compute/cpu/tridiagonal.h"
 
+/* A side up to which half of a square is in the cache of any core. */
+enum { SMALL = 256 };
+
 typedef struct eigen {
     double *z; /* n x n */
     double *diagonal, *beside, *tau, *scratch;
@@ -74,7 +77,8 @@ int broad__tridiagonal(double *diagonal, double *beside, double *a, size_t n, do
     double *tau = broad__alloc_doubles(n + broad__tridiagonal_scratch(n < c ? c : n), 1);
     if (!tau) return BROAD_NO_MEMORY;
     int power = scale_upper(a, n);
-    broad__tridiagonal_reduce(diagonal, beside, tau, a, n, tau + n);
+    if (n <= SMALL) broad__tridiagonal_reduce_small(diagonal, beside, tau, a, n, tau + n);
+    else broad__tridiagonal_reduce(diagonal, beside, tau, a, n, tau + n);
     broad__tridiagonal_turn(b, c, a, tau, n, tau + n);
     for (size_t i = 0; i < n; i++) {
         diagonal[i] = ldexp(diagonal[i], power);

@@ -20,6 +20,7 @@ const broad__kernels broad__kernels_avx512 = {
     .substitute = kernel_substitute,
     .factor = kernel_factor,
     .symmetric = kernel_symmetric,
+    .symmetric_changed = kernel_symmetric_changed,
     .single = &broad__kernels_single_avx512,
 };
 

@@ -16,5 +16,6 @@ const broad__kernels broad__kernels_plain = {
     .substitute = kernel_substitute,
     .factor = kernel_factor,
     .symmetric = kernel_symmetric,
+    .symmetric_changed = kernel_symmetric_changed,
     .single = &broad__kernels_single_plain,
 };

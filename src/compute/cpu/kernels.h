@@ -13,8 +13,8 @@
  * but each product is rounded, so the last bits differ from those of the other sets. Training uses it there; prediction, which
  * gives the same bits everywhere, uses "exact": `nodes` and `apply` alone, with fused steps that are computed, not had.
  *
- * So do `product`, over the steps, and `substitute` and `factor`, which end with a division or a root. `symmetric` alone adds
- * up in eight sums, by every set alike.
+ * So do `product`, over the steps, and `substitute` and `factor`, which end with a division or a root. The `symmetric` ones
+ * add up in eight sums, by every set alike.
  *
  * Nothing here allocates or locks; packed panels lie on the stack: less than 100 KB, but 450 KB for `product`, which prediction
  * does not use.
@@ -65,6 +65,9 @@ typedef struct broad__kernels {
     size_t (*factor)(double *a, size_t stride, size_t n);
     /* y += a v, a: n x n, upper triangle of a symmetric matrix */
     void (*symmetric)(double *y, const double *a, size_t stride, const double *v, size_t n);
+    /* The same after a -= left right' + right left' */
+    void (*symmetric_changed)(double *y, double *a, size_t stride, const double *v, const double *left,
+                              const double *right, size_t n);
     const broad__kernels_single *single; /* for nodes->single */
 } broad__kernels;
 

@@ -84,6 +84,34 @@ void broad__tridiagonal_reduce(double *diagonal, double *beside, double *tau, do
     }
 }
 
+/* One row at a time: what each changes is taken off in the same reading of A that the next one's product takes, and a small A stays
+ * in the cache meanwhile. v, w: 2n numbers each. */
+void broad__tridiagonal_reduce_small(double *diagonal, double *beside, double *tau, double *a, size_t n,
+                                     double *scratch)
+{
+    double *v = scratch, *w = v + n, *last_v = w + n, *last_w = last_v + n;
+    memset(scratch, 0, 4 * n * sizeof(double));
+    for (size_t i = 0; i < n; i++) {
+        double *row = a + i * n;
+        size_t from = i + 1, wide = n - from;
+        for (size_t j = i; j < n; j++) row[j] -= last_v[i] * last_w[j] + last_w[i] * last_v[j];
+        diagonal[i] = row[i];
+        tau[i] = wide ? broad__reflection_make(row + from, row + from + 1, wide - 1) : 0;
+        beside[i] = wide ? row[from] : 0;
+        if (!wide) break;
+        v[from] = 1;
+        memcpy(v + from + 1, row + from + 1, (wide - 1) * sizeof(double));
+        memset(w + from, 0, wide * sizeof(double));
+        broad__kernels_used()->symmetric_changed(w + from, a + from * n + from, n, v + from, last_v + from,
+                                                 last_w + from, wide);
+        double half = 0.5 * tau[i] * dot(w + from, v + from, wide);
+        for (size_t j = from; j < n; j++) w[j] = tau[i] * (w[j] - half * v[j]);
+        double *swap = v;
+        v = last_v, last_v = swap;
+        swap = w, w = last_w, last_w = swap;
+    }
+}
+
 /* Reflections first to first + wide at once are I - V'TV: v (wide x length, from column first + 1 on) has their vectors. */
 static void join_panel(double *v, double *t, const double *a, const double *tau, size_t n, size_t first, size_t wide)
 {
