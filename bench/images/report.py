@@ -2,7 +2,7 @@
 import collections
 import statistics
 
-from bench.marks import listed, paragraphs
+from bench.marks import listed, paragraphs, wrapped
 from bench.tool import Failure
 
 DEPTH = 4
@@ -121,8 +121,8 @@ def speed(part):
         rows = [[f"{f['photos']:,} of {f['side']:,} x {f['side']:,} pixels, {f['bytes'] / 1e6:.2f} MB", f"{f['seconds']:.1f}",
                  f"{f['read']:.1f}", f"{f['cpu_seconds']:.1f}", f"{f['decoding']:.1f}",
                  f"{100 * f['decoding'] / f['cpu_seconds']:.0f} %"] for f in part["large"]]
-        lines += ["", "The same with nothing in the cache on photos as cameras make them, copies of a few rendered ones that differ in some "
-                  "bytes; decoding is what decoding alone takes, in processor time:", "",
+        lines += ["", *wrapped("The same with nothing in the cache on photos as cameras make them, copies of a few rendered ones that differ in some "
+                               "bytes; decoding is what decoding alone takes, in processor time:"), "",
                   *table(["photos", "seconds", "of them reading", "processor time", "decoding", "part"], rows)]
     return lines
 
