@@ -21,6 +21,7 @@ import unittest
 BROAD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("BROAD_TOOL", "broad")
 # Rows from which on passes are shared out: src/comm/comm.c.
 ROWS = 8400
+MOST_SECONDS = 600  # of a run that takes less than one on a machine with nothing else to do
 KINDS = {
     "bscrls": ["--kind", "bscrls", "--preset", "paper", "--features", "3x8", "--enhance", "40x5"],
     "gcv": ["--preset", "paper", "--supervise", "gcv", "--lambda", "auto", "--features", "3x8", "--enhance", "40x4"],
@@ -64,8 +65,12 @@ def run(ranks, *words):
     if not ranks:
         done = subprocess.run([BROAD, *map(str, words)], capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
-    process = launch(ranks, *words)
-    out, err = process.communicate(timeout=120)
+    with launch(ranks, *words) as process:
+        try:
+            out, err = process.communicate(timeout=MOST_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()  # or its ranks would be in the way of what is tried next
+            raise
     return process.returncode, out, err
 
 
