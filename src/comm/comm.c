@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "compute/pool.h"
 #include "compute/shards.h"
 
 size_t broad__comm_least_rows = 8192;
@@ -31,7 +32,9 @@ const broad_comm *broad__comm_enter(const broad_comm *comm)
 {
     const broad_comm *before = current;
     current = comm && comm->ranks > 1 ? comm : NULL;
-    if (current) lost = 0;
+    if (!current) return before;
+    lost = 0;
+    broad__pool_crowd();
     return before;
 }
 

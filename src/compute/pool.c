@@ -20,6 +20,10 @@ static const double BRIEFLY = 1e-5, PATIENTLY = 2.5e-4;
 
 /* Threads of all pools that have helpers: where there are more than processors, one that looks keeps another from working. */
 static atomic_size_t working;
+/* Other processes work on these processors, too: looking would keep them from it. */
+static atomic_int crowded;
+
+void broad__pool_crowd(void) { atomic_store(&crowded, 1); }
 
 /* Pieces that are taken one after the other; by several threads, so it has a cache line of its own. */
 typedef struct stretch {
@@ -117,7 +121,7 @@ static int work_is_done(broad__pool *pool, unsigned unused)
 static wait look(broad__pool *pool, int (*found)(broad__pool *, unsigned), unsigned seen, double patience)
 {
     wait w = {broad__seconds(), 0};
-    if (!pool->looks || found(pool, seen)) return w;
+    if (!pool->looks || atomic_load(&crowded) || found(pool, seen)) return w;
     double before = broad__thread_seconds();
     do {
         for (int i = 0; i < LOOKS && !found(pool, seen); i++) look_away();
