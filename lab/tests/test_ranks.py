@@ -244,7 +244,7 @@ class LongRanks(cli_ranks.Ranks):
     def test_a_killed_rank_ends_the_others(self):
         """What is left of a killed run is a complete model or none; going on from it with another number of ranks gives the bytes of a run
         that was never stopped."""
-        draw, hit = random.Random(7), 0
+        draw, hit, length = random.Random(7), 0, self.length()
         words = [*cli_ranks.KINDS["brls"][:-1], "40x400", "--seed", "3", "--checkpoint", "20", "--no-names", "-q"]
         self.ok(0, "fit", self.data, *words, "-o", self.path("whole"))
         for i in range(KILLS):
@@ -252,7 +252,7 @@ class LongRanks(cli_ranks.Ranks):
             for left in (path, path + "~"):
                 if os.path.exists(left):
                     os.remove(left)
-            hit += self.kill_one(draw.uniform(0.3, 2.5), draw.randrange(3), "killed")
+            hit += self.kill_one(draw.uniform(0.1, 1) * length, draw.randrange(3), "killed")
             if not os.path.exists(path):
                 continue
             layers = 400 - self.layers(path)
