@@ -8,8 +8,8 @@
 typedef struct broad__pool broad__pool;
 
 size_t broad__processors(void); /* that this process may run on */
-void broad__pool_crowd(
-    void); /* ranks may share these processors: from now on threads of this process that wait sleep at once */
+/* Ranks may share these processors: from now on threads of this process that wait sleep at once. */
+void broad__pool_crowd(void);
 
 /* The caller's thread works too, so `threads` - 1 are started; if the system gives fewer, fewer work. 0: one a
  * processor. */

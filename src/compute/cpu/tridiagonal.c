@@ -85,7 +85,7 @@ void broad__tridiagonal_reduce(double *diagonal, double *beside, double *tau, do
 }
 
 /* One row at a time: what each changes is taken off in the same reading of A that the next one's product takes, and a small A stays
- * in the cache meanwhile. v, w: 2n numbers each. */
+ * in the cache meanwhile. */
 void broad__tridiagonal_reduce_small(double *diagonal, double *beside, double *tau, double *a, size_t n,
                                      double *scratch)
 {

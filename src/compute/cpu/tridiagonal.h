@@ -1,5 +1,5 @@
-/* A symmetric matrix and a tridiagonal one: A = Q T Q', Q a product of reflections (Golub and Van Loan, 8.3). All end early
- * once the watch is stopped (base/watch.h). */
+/* A symmetric matrix and a tridiagonal one: A = Q T Q', Q a product of reflections (Golub and Van Loan, 8.3). All but the small one end
+ * early once the watch is stopped (base/watch.h). */
 #ifndef BROAD_COMPUTE_CPU_TRIDIAGONAL_H
 #define BROAD_COMPUTE_CPU_TRIDIAGONAL_H
 

@@ -2,8 +2,9 @@
 #include "compute/cuda/context.cuh"
 
 #include <cstring>
+#include <memory>
 #include <mutex>
-#include <vector>
+#include <new>
 
 /* Several threads may ask at once, as those of trials do; the memory that matrices are sent to is one. */
 static std::mutex turn;
@@ -87,12 +88,14 @@ static int matrix_eigen(double *a, double *values, size_t n)
 static int matrix_tridiagonal(double *diagonal, double *beside, double *a, size_t n, double *b, size_t c)
 {
     if (n < WORTH) return host_of()->cpu->tridiagonal(diagonal, beside, a, n, b, c);
-    std::vector<double> before(b, b + n * c);
+    std::unique_ptr<double[]> before(new (std::nothrow) double[n * c]);
+    if (!before) return host_of()->cpu->tridiagonal(diagonal, beside, a, n, b, c);
+    memcpy(before.get(), b, n * c * sizeof *b);
     int status = matrix_eigen(a, diagonal, n);
     if (status < 0) return status;
     memset(beside, 0, n * sizeof *beside);
     memset(b, 0, n * c * sizeof *b);
-    host_of()->cpu->apply(b, c, 1.0, a, n, n, before.data(), c, n, c);
+    host_of()->cpu->apply(b, c, 1.0, a, n, n, before.get(), c, n, c);
     return BROAD_OK;
 }
 
