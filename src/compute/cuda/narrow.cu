@@ -296,6 +296,15 @@ __device__ static double *side_at(const sides &beside, size_t row, int column)
     return beside.at[second] + row * beside.stride[second] + (column - (second ? beside.split : 0));
 }
 
+/* Whether two columns from an even one on lie side by side at 16 bytes, in each row. */
+static bool even_sides(const sides &of)
+{
+    bool out = of.columns % 2 == 0 && of.split % 2 == 0;
+    for (int i = 0; i < (of.split < of.columns ? 2 : 1); i++)
+        out = out && of.stride[i] % 2 == 0 && reinterpret_cast<size_t>(of.at[i]) % 16 == 0;
+    return out;
+}
+
 /* The sum over the threads of a block, in the order of its warps; of thread 0. */
 __device__ static double block_sum(double value, double *scratch)
 {
@@ -581,35 +590,45 @@ static size_t bulk_sums_bytes(int p, int c, int stages)
     return (2 * STAGES_MOST + static_cast<size_t>(stages) * SUM_ROWS * sums_stride(p, c)) * sizeof(double);
 }
 
-/* The warp that brings the rows: k by the copy engine, the sides by itself, a lane a row. Rows that are not there are zeros. */
+/* By a warp of its own: rows of k by the copy engine. Rows that are not there are zeros. */
 __device__ static void bring_rows(double *to, int stride, arrivals *come, const double *k, size_t k_stride, int p,
-                                  const sides &e, size_t first, size_t end, int lane)
+                                  size_t first, int count, int lane)
 {
-    const int count = static_cast<int>(end - first < SUM_ROWS ? end - first : SUM_ROWS);
-    double *own = to + lane * stride, *beside = own + rounded(p, 8);
-    const bool there = lane < count;
-    for (int i = 0; i < p && !there; i++) own[i] = 0;
-    for (int i = 0; i < e.columns; i++) copy_async(beside + i, there ? side_at(e, first + lane, i) : k, there);
-    arrivals_follow(come);
+    double *own = to + lane * stride;
+    for (int i = 0; i < p && lane >= count; i++) own[i] = 0;
     __syncwarp();
     bulk_rows(come, to, stride, k + first * k_stride, k_stride, p, count, lane);
 }
 
+/* By another: the sides, a lane a row. */
+__device__ static void bring_sides(double *to, int stride, arrivals *come, const sides &e, bool pairs, size_t first,
+                                   int count, int lane)
+{
+    const bool there = lane < count;
+    const size_t row = first + (there ? lane : 0);
+    double *own = to + lane * stride;
+    for (int i = 0; i < e.columns && pairs; i += 2) copy_pair_async(own + i, side_at(e, row, i), there);
+    for (int i = 0; i < e.columns && !pairs; i++) copy_async(own + i, side_at(e, row, i), there);
+    arrivals_follow(come);
+}
+
 /* So many warps, and tiles of each, that their sums fit into the registers. */
-static constexpr int BULK_SUM_WARPS = 31, BULK_TILES = 5;
+static constexpr int BULK_SUM_WARPS = 32, BULK_BRINGERS = 2, BULK_TILES = 5;
 
 /*
- * The same where rows travel by the copy engine: one warp brings them, tile by tile, and the others multiply as soon as a tile
- * is there; nobody waits for all. There are one or two sets of those, which take turns, each with sums of its own.
+ * The same where rows travel by the copy engine: one warp brings them, tile by tile, a second one what lies beside them, and the
+ * others multiply as soon as a tile is there; nobody waits for all. There are one or two sets of those, which take turns, each
+ * with sums of its own.
  */
 __global__ static void __launch_bounds__(BULK_SUM_WARPS *WARP, 1)
     bulk_sums_kernel(double *parts, groups all, const double *k, size_t k_stride, int p, sides e, size_t rows,
-                     size_t chunk, int stages)
+                     size_t chunk, int stages, bool pairs)
 {
     extern __shared__ double shared[];
     const int c = e.columns, stride = sums_stride(p, c), tile = SUM_ROWS * stride;
     const int lane = static_cast<int>(threadIdx.x) % WARP, warp = static_cast<int>(threadIdx.x) / WARP,
-              sets = (static_cast<int>(blockDim.x) / WARP - 1) / all.count, set = warp / all.count;
+              sets = (static_cast<int>(blockDim.x) / WARP - BULK_BRINGERS) / all.count,
+              bringer = warp - sets * all.count;
     const size_t first = blockIdx.x * chunk, end = first + chunk < rows ? first + chunk : rows;
     const int count = first < end ? static_cast<int>((end - first + SUM_ROWS - 1) / SUM_ROWS) : 0;
     arrivals *come = reinterpret_cast<arrivals *>(shared), *gone = come + STAGES_MOST;
@@ -620,15 +639,19 @@ __global__ static void __launch_bounds__(BULK_SUM_WARPS *WARP, 1)
         arrivals_open(come + i, WARP + 1), arrivals_open(gone + i, static_cast<unsigned>(all.count));
     settle_writes();
     __syncthreads();
-    if (set == sets) {
+    if (bringer >= 0) {
         for (int i = 0, stage = 0, phase = 0; i < count; i++) {
+            const size_t from = first + static_cast<size_t>(i) * SUM_ROWS;
+            const int there = static_cast<int>(end - from < SUM_ROWS ? end - from : SUM_ROWS);
+            double *to = tiles + stage * tile;
             if (i >= stages) arrivals_wait(gone + stage, phase ^ 1);
-            bring_rows(tiles + stage * tile, stride, come + stage, k, k_stride, p, e,
-                       first + static_cast<size_t>(i) * SUM_ROWS, end, lane);
+            if (bringer) bring_sides(to + rounded(p, 8), stride, come + stage, e, pairs, from, there, lane);
+            else bring_rows(to, stride, come + stage, k, k_stride, p, from, there, lane);
             if (++stage == stages) stage = 0, phase ^= 1;
         }
         return;
     }
+    const int set = warp / all.count;
     const group own = all.of[warp - set * all.count];
     double sums[BULK_TILES][4];
 #pragma unroll
@@ -761,7 +784,7 @@ static double *sum_parts(size_t *count, const double *k, size_t k_stride, int p,
     const bool bulk = bulk_of(k, k_stride, static_cast<size_t>(p));
     const groups all = share_out(p, e.columns, bulk ? BULK_TILES : GROUP_TILES);
     const bool small = all.count * WARP <= 384;
-    const int sets = (BULK_SUM_WARPS - 1) / all.count > 1 ? 2 : 1;
+    const int sets = (BULK_SUM_WARPS - BULK_BRINGERS) / all.count > 1 ? 2 : 1;
     const cut c = bulk ? cut_rows(rows, processors, static_cast<size_t>(sets)) : cut_rows(rows, 2 * processors, 1);
     double *parts = scratch(SCRATCH_PARTS, c.parts * numbers);
     if (!parts) return nullptr;
@@ -769,8 +792,9 @@ static double *sum_parts(size_t *count, const double *k, size_t k_stride, int p,
     if (bulk) {
         int stages = STAGES_MOST;
         while (stages > 2 && bulk_sums_bytes(p, e.columns, stages) > on->shared) stages--;
-        launch_sums(bulk_sums_kernel, &allowed[2], c, sets * all.count + 1, bulk_sums_bytes(p, e.columns, stages),
-                    parts, all, k, k_stride, p, e, rows, c.chunk, stages);
+        launch_sums(bulk_sums_kernel, &allowed[2], c, sets * all.count + BULK_BRINGERS,
+                    bulk_sums_bytes(p, e.columns, stages), parts, all, k, k_stride, p, e, rows, c.chunk, stages,
+                    even_sides(e));
         return parts;
     }
     launch_sums(small ? sums_kernel<384, 2> : sums_kernel<768, 1>, &allowed[small], c, all.count,
@@ -881,6 +905,32 @@ __global__ static void __launch_bounds__(APPLY_WARPS *WARP, 2)
     if (threadIdx.x == 0) squares[blockIdx.x] = sum;
 }
 
+/* Two numbers of a row; zeros where there are none. */
+__device__ static void read_pair(double out[2], const sides &from, size_t row, int column, size_t rows, bool pairs)
+{
+    out[0] = out[1] = 0;
+    if (row >= rows || column >= from.columns) return;
+    if (pairs) {
+        const double2 both = *reinterpret_cast<const double2 *>(side_at(from, row, column));
+        out[0] = both.x, out[1] = both.y;
+        return;
+    }
+    out[0] = *side_at(from, row, column);
+    if (column + 1 < from.columns) out[1] = *side_at(from, row, column + 1);
+}
+
+__device__ static void write_pair(const sides &to, size_t row, int column, size_t rows, bool pairs,
+                                  const double value[2])
+{
+    if (row >= rows || column >= to.columns) return;
+    if (pairs) {
+        *reinterpret_cast<double2 *>(side_at(to, row, column)) = double2{value[0], value[1]};
+        return;
+    }
+    *side_at(to, row, column) = value[0];
+    if (column + 1 < to.columns) *side_at(to, row, column + 1) = value[1];
+}
+
 static constexpr int BULK_WARPS = 8, BULK_TURNS = 2;
 
 /* How far apart rows are in shared memory: as they come, all in one piece, where that puts four of them into different banks. A
@@ -901,7 +951,7 @@ static size_t bulk_bytes(int p, int warps)
  */
 __global__ static void __launch_bounds__(BULK_WARPS *WARP, 1)
     bulk_change_kernel(sides to, sides e, double *squares, double sign, const double *k, size_t rows, side_weights w,
-                       int p)
+                       int p, bool pairs)
 {
     extern __shared__ double shared[];
     constexpr int STRIDE = padded(NARROW_OUTPUTS);
@@ -938,11 +988,7 @@ __global__ static void __launch_bounds__(BULK_WARPS *WARP, 1)
 #pragma unroll
         for (int n = 0; n < APPLY_TILES; n++)
 #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                size_t row = first + g + 8 * (i / 2);
-                int column = 8 * n + 2 * t + i % 2;
-                sums[n][i] = row < rows && column < to.columns ? *side_at(e, row, column) : 0;
-            }
+            for (int i = 0; i < 4; i += 2) read_pair(&sums[n][i], e, first + g + 4 * i, 8 * n + 2 * t, rows, pairs);
         arrivals_wait(come + turn, phase);
         const double *upper = tiles + turn * size + g * wide + t, *lower = upper + 8 * wide,
                      *right = shared + t * STRIDE + g;
@@ -958,12 +1004,12 @@ __global__ static void __launch_bounds__(BULK_WARPS *WARP, 1)
 #pragma unroll
         for (int n = 0; n < APPLY_TILES; n++)
 #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                size_t row = first + g + 8 * (i / 2);
-                int column = 8 * n + 2 * t + i % 2;
-                if (row >= rows || column >= to.columns) continue;
-                *side_at(to, row, column) = sums[n][i];
-                if (column < to.split) square += sums[n][i] * sums[n][i];
+            for (int i = 0; i < 4; i += 2) {
+                const int column = 8 * n + 2 * t;
+                const size_t row = first + g + 4 * i;
+                write_pair(to, row, column, rows, pairs, &sums[n][i]);
+                for (int j = 0; row < rows && j < 2; j++)
+                    if (column + j < to.split) square += sums[n][i + j] * sums[n][i + j];
             }
     }
     if (!squares) return;
@@ -987,8 +1033,8 @@ static void bulk_change(const sides &to, const sides &e, double *squares, double
                                                  static_cast<int>(on->shared)),
                             "a residual");
     bulk_change_kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(warps) * WARP,
-                         bulk_bytes(static_cast<int>(p), warps), on->stream>>>(to, e, parts, sign, k, rows, w,
-                                                                               static_cast<int>(p));
+                         bulk_bytes(static_cast<int>(p), warps), on->stream>>>(
+        to, e, parts, sign, k, rows, w, static_cast<int>(p), even_sides(to) && even_sides(e));
     if (squares) add_numbers(squares, parts, blocks);
 }
 
