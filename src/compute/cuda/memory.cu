@@ -80,17 +80,19 @@ __global__ static void copy_few(double *to, const double *from, size_t count)
         to[i] = from[i];
 }
 
-/* The device reads them itself, where they lie: that takes less time than to start its copier. */
-static void put_few(pieces *p, cudaStream_t stream, double *to, const double *from, size_t count)
+/* The device reads or writes them itself, where they lie: that takes less time than to start its copier. */
+static bool carry_few(cudaStream_t stream, double *to, const double *from, size_t count)
 {
     const size_t THREADS = 256, MOST = 64, wanted = (count + THREADS - 1) / THREADS;
-    const unsigned blocks = static_cast<unsigned>(wanted > MOST ? MOST : wanted);
+    copy_few<<<static_cast<unsigned>(wanted > MOST ? MOST : wanted), THREADS, 0, stream>>>(to, from, count);
+    return went_well(cudaGetLastError(), "memory");
+}
+
+static void put_few(pieces *p, cudaStream_t stream, double *to, const double *from, size_t count)
+{
     piece *next = &p->few[p->few_turn++ % 16];
     const double *at = fill(next, FEW, from, count);
-    if (!at) return;
-    copy_few<<<blocks, THREADS, 0, stream>>>(to, at, count);
-    went_well(cudaGetLastError(), "memory");
-    went_well(cudaEventRecord(next->gone, stream), "memory");
+    if (at && carry_few(stream, to, at, count)) went_well(cudaEventRecord(next->gone, stream), "memory");
 }
 
 static void put(pieces *p, cudaStream_t stream, double *to, const double *from, size_t count)
@@ -133,7 +135,7 @@ static int get(pieces *p, cudaStream_t stream, double *to, const double *from, s
 
 void cuda_put(double *to, const double *from, size_t count) { put(&of_rows, context_of()->stream, to, from, count); }
 
-/* What was asked for comes in a queue of its own. */
+/* What was asked for comes in a queue of its own; few numbers come in that of the rows, which is soon done with them. */
 static struct {
     const double *from;
     size_t count;
@@ -155,11 +157,15 @@ static void memory_ask(const double *from, size_t count)
 {
     asked.from = nullptr;
     if (count > PIECE || !may_ask()) return;
-    bool well = went_well(cudaEventRecord(asked.made, context_of()->stream), "memory") &&
-                went_well(cudaStreamWaitEvent(asked.stream, asked.made, 0), "memory") &&
-                went_well(cudaMemcpyAsync(asked.at, from, count * sizeof(double), cudaMemcpyDeviceToHost, asked.stream),
-                          "memory") &&
-                went_well(cudaEventRecord(asked.come, asked.stream), "memory");
+    const cudaStream_t rows = context_of()->stream;
+    const bool few = count && count <= FEW;
+    bool well = few ? carry_few(rows, asked.at, from, count)
+                    : went_well(cudaEventRecord(asked.made, rows), "memory") &&
+                          went_well(cudaStreamWaitEvent(asked.stream, asked.made, 0), "memory") &&
+                          went_well(cudaMemcpyAsync(asked.at, from, count * sizeof(double), cudaMemcpyDeviceToHost,
+                                                    asked.stream),
+                                    "memory");
+    well = well && went_well(cudaEventRecord(asked.come, few ? rows : asked.stream), "memory");
     if (well) asked.from = from, asked.count = count;
 }
 

@@ -590,26 +590,31 @@ static size_t bulk_sums_bytes(int p, int c, int stages)
     return (2 * STAGES_MOST + static_cast<size_t>(stages) * SUM_ROWS * sums_stride(p, c)) * sizeof(double);
 }
 
-/* By a warp of its own: rows of k by the copy engine. Rows that are not there are zeros. */
-__device__ static void bring_rows(double *to, int stride, arrivals *come, const double *k, size_t k_stride, int p,
-                                  size_t first, int count, int lane)
-{
-    double *own = to + lane * stride;
-    for (int i = 0; i < p && lane >= count; i++) own[i] = 0;
-    __syncwarp();
-    bulk_rows(come, to, stride, k + first * k_stride, k_stride, p, count, lane);
-}
-
-/* By another: the sides, a lane a row. */
-__device__ static void bring_sides(double *to, int stride, arrivals *come, const sides &e, bool pairs, size_t first,
-                                   int count, int lane)
+/* By a warp of its own, beside the one that asks the copy engine for rows of k: the sides, a lane a row. Rows that are not there
+ * are zeros. */
+__device__ static void bring_sides(double *to, int stride, arrivals *come, int p, const sides &e, bool pairs,
+                                   size_t first, int count, int lane)
 {
     const bool there = lane < count;
     const size_t row = first + (there ? lane : 0);
-    double *own = to + lane * stride;
-    for (int i = 0; i < e.columns && pairs; i += 2) copy_pair_async(own + i, side_at(e, row, i), there);
-    for (int i = 0; i < e.columns && !pairs; i++) copy_async(own + i, side_at(e, row, i), there);
+    double *own = to + lane * stride, *beside = own + rounded(p, 8);
+    for (int i = 0; i < p && !there; i++) own[i] = 0;
+    for (int i = 0; i < e.columns && pairs; i += 2) copy_pair_async(beside + i, side_at(e, row, i), there);
+    for (int i = 0; i < e.columns && !pairs; i++) copy_async(beside + i, side_at(e, row, i), there);
     arrivals_follow(come);
+}
+
+/* The first of two sets of `warps` warps takes over what the second has added up, by way of memory that all are done with. */
+template <int TILES>
+__device__ static void add_sets(double sums[TILES][4], double *memory, int set, int warps, int warp, int lane)
+{
+    double *own = memory + warp * WARP + lane;
+    wait_for_group(0, 2 * warps * WARP);
+#pragma unroll
+    for (int i = 0; i < 4 * TILES && set; i++) own[i * warps * WARP] = sums[i / 4][i % 4];
+    wait_for_group(0, 2 * warps * WARP);
+#pragma unroll
+    for (int i = 0; i < 4 * TILES && !set; i++) sums[i / 4][i % 4] += own[i * warps * WARP];
 }
 
 /* So many warps, and tiles of each, that their sums fit into the registers. */
@@ -617,8 +622,8 @@ static constexpr int BULK_SUM_WARPS = 32, BULK_BRINGERS = 2, BULK_TILES = 5;
 
 /*
  * The same where rows travel by the copy engine: one warp brings them, tile by tile, a second one what lies beside them, and the
- * others multiply as soon as a tile is there; nobody waits for all. There are one or two sets of those, which take turns, each
- * with sums of its own.
+ * others multiply as soon as a tile is there; nobody waits for all. There are one or two sets of those, which take turns; what
+ * each has added up comes together in the end.
  */
 __global__ static void __launch_bounds__(BULK_SUM_WARPS *WARP, 1)
     bulk_sums_kernel(double *parts, groups all, const double *k, size_t k_stride, int p, sides e, size_t rows,
@@ -645,8 +650,8 @@ __global__ static void __launch_bounds__(BULK_SUM_WARPS *WARP, 1)
             const int there = static_cast<int>(end - from < SUM_ROWS ? end - from : SUM_ROWS);
             double *to = tiles + stage * tile;
             if (i >= stages) arrivals_wait(gone + stage, phase ^ 1);
-            if (bringer) bring_sides(to + rounded(p, 8), stride, come + stage, e, pairs, from, there, lane);
-            else bring_rows(to, stride, come + stage, k, k_stride, p, from, there, lane);
+            if (bringer) bring_sides(to, stride, come + stage, p, e, pairs, from, there, lane);
+            else bulk_rows(come + stage, to, stride, k + from * k_stride, k_stride, p, there, lane);
             if (++stage == stages) stage = 0, phase ^= 1;
         }
         return;
@@ -674,7 +679,8 @@ __global__ static void __launch_bounds__(BULK_SUM_WARPS *WARP, 1)
         stage += sets;
         if (stage >= stages) stage -= stages, phase ^= 1;
     }
-    write_sums<BULK_TILES>(parts + (static_cast<size_t>(blockIdx.x) * sets + set) * p * (p + c), sums, own, p, c, lane);
+    if (sets > 1) add_sets<BULK_TILES>(sums, tiles, set, all.count, warp - set * all.count, lane);
+    if (set == 0) write_sums<BULK_TILES>(parts + static_cast<size_t>(blockIdx.x) * p * (p + c), sums, own, p, c, lane);
 }
 
 /* A quarter of the multiprocessor has every fourth warp: each gets as many tiles, the largest groups first. */
@@ -750,18 +756,18 @@ __global__ static void add_sums_kernel(summed to, const double *parts, int p, si
     if (adder == 0 && out) *out += sums[lane];
 }
 
-/* Rows are cut into parts, as many as there are sums in the end. */
+/* Rows are cut into blocks, as many as there are sums to be added up. */
 struct cut {
-    size_t chunk, blocks, parts;
+    size_t chunk, blocks;
 };
 
-static cut cut_rows(size_t rows, size_t blocks, size_t each)
+static cut cut_rows(size_t rows, size_t blocks)
 {
     size_t chunk = (rows + blocks - 1) / blocks;
     chunk = (chunk + SUM_ROWS - 1) / SUM_ROWS * SUM_ROWS;
     if (chunk < 4 * SUM_ROWS) chunk = 4 * SUM_ROWS;
     blocks = (rows + chunk - 1) / chunk;
-    return {chunk, blocks, blocks * each};
+    return {chunk, blocks};
 }
 
 template <typename Kernel, typename... More>
@@ -785,10 +791,10 @@ static double *sum_parts(size_t *count, const double *k, size_t k_stride, int p,
     const groups all = share_out(p, e.columns, bulk ? BULK_TILES : GROUP_TILES);
     const bool small = all.count * WARP <= 384;
     const int sets = (BULK_SUM_WARPS - BULK_BRINGERS) / all.count > 1 ? 2 : 1;
-    const cut c = bulk ? cut_rows(rows, processors, static_cast<size_t>(sets)) : cut_rows(rows, 2 * processors, 1);
-    double *parts = scratch(SCRATCH_PARTS, c.parts * numbers);
+    const cut c = cut_rows(rows, bulk ? processors : 2 * processors);
+    double *parts = scratch(SCRATCH_PARTS, c.blocks * numbers);
     if (!parts) return nullptr;
-    *count = c.parts;
+    *count = c.blocks;
     if (bulk) {
         int stages = STAGES_MOST;
         while (stages > 2 && bulk_sums_bytes(p, e.columns, stages) > on->shared) stages--;
