@@ -26,13 +26,17 @@ static broad_allocator allocator = {system_allocate, system_release, NULL};
 
 void broad_set_allocator(const broad_allocator *chosen) { allocator = chosen ? *chosen : system_allocator; }
 
-/* A large block may lie in large pages: there are fewer to fetch when it is first written to, and later to look up. */
+/* A large block begins with a large page and lies in such pages: there are fewer to fetch when it is first written to, and later
+ * to look up. What lies before its beginning is never touched. */
+static size_t alignment_of(size_t bytes)
+{
+    return bytes >= LARGE && allocator.allocate == system_allocate ? HUGE_PAGE : ALIGNMENT;
+}
+
 static void prefer_large_pages(unsigned char *block, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
-    if (bytes < LARGE || allocator.allocate != system_allocate) return;
-    size_t skipped = (HUGE_PAGE - (uintptr_t)block % HUGE_PAGE) % HUGE_PAGE;
-    madvise(block + skipped, (bytes - skipped) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    if (alignment_of(bytes) == HUGE_PAGE) madvise(block, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
 #else
     (void)block, (void)bytes;
 #endif
@@ -47,20 +51,21 @@ static void *allocate_raw(size_t bytes, int zeroed)
     return raw;
 }
 
-/* A block handed out lies at the next multiple of ALIGNMENT; the pointer that must be released stands right before it. */
+/* A block handed out lies at the next multiple of its alignment; the pointer that must be released stands right before it. */
 static void *allocate_aligned(size_t bytes, int zeroed)
 {
     if (bytes > SIZE_MAX / 2) {
         broad__fail_memory(bytes);
         return NULL;
     }
-    unsigned char *raw = allocate_raw(bytes + ALIGNMENT + sizeof(void *), zeroed);
+    size_t alignment = alignment_of(bytes);
+    unsigned char *raw = allocate_raw(bytes + alignment + sizeof(void *), zeroed);
     if (!raw) {
         broad__fail_memory(bytes);
         return NULL;
     }
     uintptr_t first = (uintptr_t)raw + sizeof(void *);
-    unsigned char *block = raw + sizeof(void *) + (ALIGNMENT - first % ALIGNMENT) % ALIGNMENT;
+    unsigned char *block = raw + sizeof(void *) + (alignment - first % alignment) % alignment;
     memcpy(block - sizeof(void *), &raw, sizeof(void *));
     prefer_large_pages(block, bytes);
     return block;
