@@ -69,7 +69,7 @@ def words(found):
         else:
             ratios.append((means[tight] / means[usual], one["name"]))
     low, high = min(ratios), max(ratios)
-    text = (f"Demanding ten times as much changes the accuracy by {100 * min(apart):+.1f} to {100 * max(apart):+.1f} points and "
+    text = (f"Demanding ten times as much changes the accuracy by {100 * min(apart):+.2f} to {100 * max(apart):+.2f} points and "
             f"the RMSE by factors of {low[0]:.2f} ({low[1]}) to {high[0]:.2f} ({high[1]}), for up to {max(draws_of):.0f} times "
             "the draws. Where layers can hardly meet the bound, the search goes to wide ranges, whose nodes reach a small "
             "training norm and may fail on new rows.")

@@ -35,7 +35,7 @@ static int watch_draws(void *context, size_t draws) { return broad__trainer_repo
 
 static double *copy_doubles(const double *values, size_t count)
 {
-    double *copy = broad__alloc_doubles(count, 1);
+    double *copy = broad__alloc_unset(count, sizeof *copy);
     if (copy) memcpy(copy, values, count * sizeof(double));
     return copy;
 }
