@@ -114,7 +114,8 @@ static int settle_both(broad_data **trained, broad_data **tested, broad_map_choi
     broad__training training;
     broad__training_begin(&training, "maps", options);
     int status = broad__photos_settle(trained, choice, train, options);
-    if (status == BROAD_OK && test) status = broad__photos_follow(tested, test, *trained ? *trained : train);
+    if (status == BROAD_OK && test)
+        status = broad__photos_follow(tested, test, *trained ? *trained : train, options->threads);
     return broad__training_end(&training, broad__watch_check(status));
 }
 
@@ -164,12 +165,12 @@ int broad_photos_project(broad_data **out, const broad_data *data, size_t compon
 {
     if (!out || !data) return broad__missing_argument("broad_photos_project");
     if (!like)
-        return broad__table_project(out, data, components ? components : broad__projection_components(data->rows),
-                                    NULL);
+        return broad__table_project(out, data, components ? components : broad__projection_components(data->rows), NULL,
+                                    1);
     if (!like->photos.spec.components || like->photos.spec.maps != data->photos.spec.maps ||
         like->photos.spec.side != data->photos.spec.side)
         return broad__fail(BROAD_USAGE, "the other rows have no components, or were read with other maps");
-    return broad__table_project(out, data, like->photos.spec.components, &like->photos.projection);
+    return broad__table_project(out, data, like->photos.spec.components, &like->photos.projection, 1);
 }
 
 int broad_photos_inputs(double *out, const broad_model *model, const float *maps, size_t rows)

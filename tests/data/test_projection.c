@@ -98,7 +98,7 @@ static void check_against_jacobi(broad__photo_spec spec, size_t rows)
     double *x = made_inputs(rows, inputs), *z = plain_standard(&spec, x, rows);
     double *exact = plain_components(z, rows, inputs, wanted), *have = malloc(rows * wanted * sizeof *have);
     broad__projection projection;
-    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, rows));
+    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, rows, 1));
     assert_int_equal(spec.components, wanted);
     broad__projection_apply(have, &projection, &spec, x, rows);
     for (size_t c = 0; c < wanted; c++) {
@@ -139,7 +139,7 @@ static void maps_count_alike(void **state)
         for (size_t j = 0; j < inputs; j++) x[i * inputs + j] = j < PIXELS ? a : b;
     }
     broad__projection projection;
-    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, ROWS));
+    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, ROWS, 1));
     double *have = malloc(ROWS * 2 * sizeof *have), variance[2] = {0};
     broad__projection_apply(have, &projection, &spec, x, ROWS);
     for (size_t i = 0; i < 2 * ROWS; i++) variance[i % 2] += have[i] * have[i] / ROWS;
@@ -157,7 +157,7 @@ static void few_rows(void **state)
     broad__photo_spec spec = {.maps = BROAD_PHOTO_MAP_PIXELS, .side = SIDE, .components = 50};
     double *x = made_inputs(6, PIXELS);
     broad__projection projection, copy;
-    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, 6));
+    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, 6, 1));
     assert_int_equal(spec.components, 5);
     assert_ok(broad__projection_copy(&copy, &projection, &spec));
     assert_memory_equal(copy.axes, projection.axes, PIXELS * 5 * sizeof(double));
@@ -166,7 +166,7 @@ static void few_rows(void **state)
     broad__projection_clear(&projection);
     for (size_t i = 0; i < 6; i++) memcpy(x + i * PIXELS, x, PIXELS * sizeof *x);
     spec.components = 3;
-    assert_fails(broad__projection_fit(&projection, &spec, x, NULL, 6), BROAD_BAD_DATA, "look the same");
+    assert_fails(broad__projection_fit(&projection, &spec, x, NULL, 6, 1), BROAD_BAD_DATA, "look the same");
     assert_null(projection.axes);
     free(x);
     assert_int_equal(broad__projection_components(10), 16);
@@ -181,8 +181,8 @@ static void axes_alone(void **state)
     broad__photo_spec spec = {.maps = BROAD_PHOTO_MAP_PIXELS, .side = SIDE, .components = 5}, same = spec;
     double *x = made_inputs(ROWS, PIXELS);
     broad__projection whole, alone;
-    assert_ok(broad__projection_fit(&whole, &spec, x, NULL, ROWS));
-    assert_ok(broad__projection_fit_axes(&alone, &same, x, ROWS));
+    assert_ok(broad__projection_fit(&whole, &spec, x, NULL, ROWS, 1));
+    assert_ok(broad__projection_fit_axes(&alone, &same, x, ROWS, 1));
     assert_int_equal(same.components, spec.components);
     assert_memory_equal(alone.axes, whole.axes, PIXELS * spec.components * sizeof(double));
     assert_memory_equal(alone.shift, whole.shift, spec.components * sizeof(double));
@@ -239,7 +239,7 @@ static void many_rows(void **state)
     broad__photo_spec spec = {.maps = BROAD_PHOTO_MAP_PIXELS, .side = SIDE, .components = 3};
     double *x = made_inputs(MANY, PIXELS), *have = malloc(MANY * 3 * sizeof *have), mean = 0, square = 0;
     broad__projection projection;
-    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, MANY));
+    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, MANY, 1));
     broad__projection_apply(have, &projection, &spec, x, MANY);
     for (size_t i = 0; i < 3 * MANY; i++) mean += have[i] / (3 * MANY), square += have[i] * have[i] / (3 * MANY);
     assert_true(fabs(mean) < 0.1 && fabs(square - 1) < 0.1);
@@ -287,7 +287,7 @@ static void distances(void **state)
     broad__photo_spec spec = {.maps = BROAD_PHOTO_MAP_PIXELS, .side = SIDE, .components = ROWS};
     double *x = made_inputs(ROWS + 1, PIXELS), *z = plain_standard(&spec, x, ROWS), component[PIXELS];
     broad__projection projection, copy;
-    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, ROWS));
+    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, ROWS, 1));
     assert_int_equal(spec.components, PIXELS - 1);
     double limit = plain_limit(z, ROWS);
     assert_true(fabs(projection.limit - limit) < 1e-9 * limit);
@@ -319,19 +319,43 @@ static void distances_of_groups(void **state)
         groups[i] = i / 2;
         if (i % 2) memcpy(x + i * PIXELS, x + (i - 1) * PIXELS, PIXELS * sizeof *x);
     }
-    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, ROWS));
+    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, ROWS, 1));
     apart = projection.limit;
     broad__projection_clear(&projection);
-    assert_ok(broad__projection_fit(&projection, &spec, x, groups, ROWS));
+    assert_ok(broad__projection_fit(&projection, &spec, x, groups, ROWS, 1));
     together = projection.limit;
     broad__projection_clear(&projection);
     assert_true(apart > 0 && together > apart);
     for (size_t i = 0; i < ROWS; i++) groups[i] = i % 9;
-    assert_ok(broad__projection_fit(&projection, &spec, x, groups, ROWS));
+    assert_ok(broad__projection_fit(&projection, &spec, x, groups, ROWS, 1));
     assert_true(projection.limit == 0 && !projection.centre);
     broad__projection_apply(row, &projection, &spec, x, 1);
     assert_true(isnan(broad__projection_distance(&projection, &spec, x, row)));
     broad__projection_clear(&projection);
+    free(x);
+}
+
+/* Whatever thread finds the components and leaves out which part. */
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    enum { MANY = 300, COMPONENTS = 5 };
+    double *x = made_inputs(MANY, PIXELS);
+    broad__photo_spec first = {.maps = BROAD_PHOTO_MAP_PIXELS, .side = SIDE, .components = COMPONENTS};
+    broad__projection alone;
+    assert_ok(broad__projection_fit(&alone, &first, x, NULL, MANY, 1));
+    assert_true(alone.limit > 0);
+    for (size_t threads = 0; threads < 8; threads += 2) {
+        broad__photo_spec spec = {.maps = BROAD_PHOTO_MAP_PIXELS, .side = SIDE, .components = COMPONENTS};
+        broad__projection shared;
+        assert_ok(broad__projection_fit(&shared, &spec, x, NULL, MANY, threads));
+        assert_int_equal(spec.components, COMPONENTS);
+        assert_memory_equal(shared.axes, alone.axes, PIXELS * COMPONENTS * sizeof *alone.axes);
+        assert_memory_equal(shared.explained, alone.explained, COMPONENTS * sizeof *alone.explained);
+        assert_memory_equal(&shared.limit, &alone.limit, sizeof alone.limit);
+        broad__projection_clear(&shared);
+    }
+    broad__projection_clear(&alone);
     free(x);
 }
 
@@ -346,6 +370,7 @@ int main(void)
         cmocka_unit_test(projectors_agree),
         cmocka_unit_test(distances),
         cmocka_unit_test(distances_of_groups),
+        cmocka_unit_test(threads_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,11 @@
 
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
+#include "compute/pool.h"
 #include "data/transform/projection.h"
 
 void broad__photos_clear(broad__photos *photos)
@@ -155,30 +158,54 @@ int broad__table_narrow(broad_data **out, const broad_data *table, unsigned maps
 }
 
 /* Fitted to the rows. */
-static int fit_projection(broad__photos *photos, const broad_data *table, int measured)
+static int fit_projection(broad__photos *photos, const broad_data *table, int measured, size_t threads)
 {
-    if (!measured) return broad__projection_fit_axes(&photos->projection, &photos->spec, table->x, table->rows);
+    if (!measured)
+        return broad__projection_fit_axes(&photos->projection, &photos->spec, table->x, table->rows, threads);
     size_t *groups = broad__alloc_array(table->rows, sizeof *groups);
     if (!groups) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < table->rows; i++) groups[i] = photos->items[i].group;
-    int status = broad__projection_fit(&photos->projection, &photos->spec, table->x, groups, table->rows);
+    int status = broad__projection_fit(&photos->projection, &photos->spec, table->x, groups, table->rows, threads);
     broad__free(groups);
     return status;
 }
 
-/* Components in the place of the inputs of `table`, and how far each photo lies from those that they were fitted to. */
-static void fill_components(broad_data *part, const broad_data *table)
+typedef struct filling {
+    broad_data *part;
+    const broad_data *table;
+} filling;
+
+enum { FILLED_ROWS = 64 }; /* by one thread at a time */
+
+static void fill_piece(void *context, size_t index, size_t worker)
 {
-    const broad__photos *photos = &part->photos;
-    broad__projection_apply(part->x, &photos->projection, &photos->spec, table->x, part->rows);
-    for (size_t i = 0; i < part->rows; i++)
-        photos->items[i].distance = broad__projection_distance(
-            &photos->projection, &photos->spec, table->x + i * table->inputs, part->x + i * part->inputs);
+    (void)worker;
+    const filling *f = context;
+    const broad__photos *photos = &f->part->photos;
+    size_t first = index * FILLED_ROWS, end = broad__min(first + FILLED_ROWS, f->part->rows);
+    const double *x = f->table->x + first * f->table->inputs;
+    double *out = f->part->x + first * f->part->inputs;
+    broad__projection_apply(out, &photos->projection, &photos->spec, x, end - first);
+    for (size_t i = first; i < end; i++, x += f->table->inputs, out += f->part->inputs)
+        photos->items[i].distance = broad__projection_distance(&photos->projection, &photos->spec, x, out);
+}
+
+/* Components in the place of the inputs of `table`, and how far each photo lies from those that they were fitted to. */
+static int fill_components(broad_data *part, const broad_data *table, size_t threads)
+{
+    broad__pool *pool = NULL;
+    filling f = {part, table};
+    size_t pieces = (part->rows + FILLED_ROWS - 1) / FILLED_ROWS;
+    int status = broad__pool_open(&pool, threads);
+    if (status < 0) return status;
+    broad__pool_run(pool, pieces, fill_piece, &f);
+    broad__pool_close(pool);
+    return broad__watch_check(BROAD_OK);
 }
 
 /* projection NULL: one that is fitted. */
 static int project(broad_data **out, const broad_data *table, size_t components, const broad__projection *projection,
-                   int measured)
+                   int measured, size_t threads)
 {
     *out = NULL;
     if (!table->photos.spec.maps || table->photos.spec.components)
@@ -190,27 +217,24 @@ static int project(broad_data **out, const broad_data *table, size_t components,
     photos->spec.components = components;
     photos->plan = (broad__photo_plan){0};
     if (projection) status = broad__projection_copy(&photos->projection, projection, &photos->spec);
-    else status = fit_projection(photos, table, measured);
+    else status = fit_projection(photos, table, measured, threads);
     part->inputs = photos->spec.components;
     if (status == BROAD_OK) part->x = broad__alloc_doubles(part->rows, part->inputs);
     if (status == BROAD_OK) part->input_names = broad__names_number("component ", 1, part->inputs);
     if (status == BROAD_OK && (!part->x || !part->input_names)) status = BROAD_NO_MEMORY;
-    if (status < 0) {
-        broad__table_free(part);
-        return status;
-    }
-    fill_components(part, table);
-    *out = part;
-    return BROAD_OK;
+    if (status == BROAD_OK) status = fill_components(part, table, threads);
+    if (status == BROAD_OK) *out = part;
+    else broad__table_free(part);
+    return status;
 }
 
 int broad__table_project(broad_data **out, const broad_data *table, size_t components,
-                         const broad__projection *projection)
+                         const broad__projection *projection, size_t threads)
 {
-    return project(out, table, components, projection, 1);
+    return project(out, table, components, projection, 1, threads);
 }
 
-int broad__table_project_alone(broad_data **out, const broad_data *table, size_t components)
+int broad__table_project_alone(broad_data **out, const broad_data *table, size_t components, size_t threads)
 {
-    return project(out, table, components, NULL, 0);
+    return project(out, table, components, NULL, 0, threads);
 }

@@ -27,8 +27,8 @@ int broad__table_narrow(broad_data **out, const broad_data *table, unsigned maps
 /* The same rows with principal components in the place of their inputs: by a projection that there is, which has `components`,
  * or by one that is fitted to them; then there may be fewer. */
 int broad__table_project(broad_data **out, const broad_data *table, size_t components,
-                         const broad__projection *projection);
+                         const broad__projection *projection, size_t threads);
 /* Fitted to them, without how far photos lie from each other: for a look at what the components are worth. */
-int broad__table_project_alone(broad_data **out, const broad_data *table, size_t components);
+int broad__table_project_alone(broad_data **out, const broad_data *table, size_t components, size_t threads);
 
 #endif

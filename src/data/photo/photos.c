@@ -447,10 +447,10 @@ static int set_folder_targets(broad_data *table, const reading *r)
 }
 
 /* Components as a model knows them, in the place of the inputs. */
-static int project(broad_data **table, const broad__columns *columns)
+static int project(broad_data **table, const broad__columns *columns, size_t threads)
 {
     broad_data *made = NULL;
-    int status = broad__table_project(&made, *table, columns->photo.components, &columns->projection);
+    int status = broad__table_project(&made, *table, columns->photo.components, &columns->projection, threads);
     if (status < 0) return status;
     /* Files that were left out are known to the first table alone. */
     made->photos.skipped = (*table)->photos.skipped;
@@ -481,7 +481,8 @@ static int make_table(broad_data **out, reading *r)
         status = broad__photo_labels_set(table, &r->labels, r->row_files, r->options, r->columns);
     else if (status == BROAD_OK) status = set_folder_targets(table, r);
     if (status == BROAD_OK) status = group_rows(table, r);
-    if (status == BROAD_OK && r->columns && r->columns->photo.components) status = project(&table, r->columns);
+    if (status == BROAD_OK && r->columns && r->columns->photo.components)
+        status = project(&table, r->columns, r->how->threads);
     if (status < 0) broad__table_free(table);
     else *out = table;
     return status;

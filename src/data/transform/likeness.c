@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-enum { PARTS = 5, GROUPS_MIN = 10 };
+enum { PARTS = BROAD__LIKENESS_PARTS, GROUPS_MIN = 10 };
 static const double NOISE = 0.03, MIDDLE = 0.8, STEPS = 3, MARGIN = 3;
 static const double NOTHING = 1e-10; /* of a component, as a part of the first one's */
 
@@ -58,15 +58,15 @@ static size_t deal(size_t *parts, const size_t *groups, size_t rows)
     return count;
 }
 
-static int leave_out(leaving *l, const double *k, const size_t *parts, size_t rows, size_t part, size_t components,
-                     const broad__device *device)
+static int leave_out(leaving *l, const broad__likeness *from, size_t part, size_t components)
 {
+    const double *k = from->k;
     l->rows = 0;
-    for (size_t i = 0; i < rows; i++)
-        if (parts[i] != part) l->of[l->rows++] = i;
+    for (size_t i = 0; i < from->rows; i++)
+        if (from->parts[i] != part) l->of[l->rows++] = i;
     for (size_t i = 0; i < l->rows; i++)
-        for (size_t j = 0; j < l->rows; j++) l->k[i * l->rows + j] = k[l->of[i] * rows + l->of[j]];
-    int status = device->eigen(l->k, l->values, l->rows);
+        for (size_t j = 0; j < l->rows; j++) l->k[i * l->rows + j] = k[l->of[i] * from->rows + l->of[j]];
+    int status = from->device->eigen(l->k, l->values, l->rows);
     for (size_t c = 0; status == BROAD_OK && c < components && c < l->rows; c++)
         l->explained[c] = broad__likeness_explained(l->values, l->rows, c);
     return status;
@@ -101,25 +101,44 @@ static double limit_of(double *v, size_t count)
     return median * pow(most / median, STEPS) * (1 + MARGIN / sqrt((double)count));
 }
 
-int broad__likeness_limit(double *out, const double *k, const size_t *groups, size_t rows, size_t components,
-                          const broad__device *device)
+int broad__likeness_open(broad__likeness *out, const double *k, const size_t *groups, size_t rows, size_t components,
+                         const broad__device *device)
 {
-    leaving l = {0};
-    size_t *parts = broad__alloc_array(rows, sizeof *parts);
-    double *v = broad__alloc_doubles(rows, 1);
-    int status = parts && v ? leaving_alloc(&l, rows) : BROAD_NO_MEMORY;
-    *out = 0;
-    if (status < 0 || deal(parts, groups, rows) < GROUPS_MIN) goto cleanup;
-    for (size_t part = 0; status == BROAD_OK && part < PARTS; part++) {
-        status = leave_out(&l, k, parts, rows, part, components + 1, device);
-        for (size_t i = 0; status == BROAD_OK && i < rows; i++)
-            if (parts[i] == part) v[i] = unexplained(&l, k, rows, i, components * l.rows / rows + 1);
-    }
-    if (status == BROAD_OK) *out = limit_of(v, rows);
+    *out = (broad__likeness){.k = k, .rows = rows, .components = components, .device = device};
+    out->parts = broad__alloc_array(rows, sizeof *out->parts);
+    out->v = broad__alloc_doubles(rows, 1);
+    if (!out->parts || !out->v) return BROAD_NO_MEMORY;
+    out->groups = deal(out->parts, groups, rows);
+    return BROAD_OK;
+}
 
-cleanup:
-    leaving_clear(&l);
-    broad__free(parts);
-    broad__free(v);
-    return status;
+void broad__likeness_leave(broad__likeness *l, size_t part)
+{
+    leaving left = {0};
+    if (l->groups < GROUPS_MIN) return;
+    int status = leaving_alloc(&left, l->rows);
+    if (status == BROAD_OK) status = leave_out(&left, l, part, l->components + 1);
+    for (size_t i = 0; status == BROAD_OK && i < l->rows; i++)
+        if (l->parts[i] == part)
+            l->v[i] = unexplained(&left, l->k, l->rows, i, l->components * left.rows / l->rows + 1);
+    l->status[part] = status;
+    leaving_clear(&left);
+}
+
+int broad__likeness_limit(double *out, broad__likeness *l)
+{
+    *out = 0;
+    for (size_t part = 0; part < PARTS; part++)
+        if (l->status[part] == BROAD_NO_MEMORY) return broad__fail_memory(l->rows * l->rows * sizeof(double));
+        else if (l->status[part] < 0)
+            return broad__fail(l->status[part], "how alike the photos are cannot be computed");
+    if (l->groups >= GROUPS_MIN) *out = limit_of(l->v, l->rows);
+    return BROAD_OK;
+}
+
+void broad__likeness_close(broad__likeness *l)
+{
+    broad__free(l->parts);
+    broad__free(l->v);
+    *l = (broad__likeness){0};
 }

@@ -19,9 +19,26 @@
 
 #include "compute/device.h"
 
-/* k: rows x rows, the whole of K. groups: of each row. 0: too few groups to tell. */
-int broad__likeness_limit(double *out, const double *k, const size_t *groups, size_t rows, size_t components,
-                          const broad__device *device);
+enum { BROAD__LIKENESS_PARTS = 5 };
+
+/* The parts may be left out by several threads, in any order. */
+typedef struct broad__likeness {
+    const double *k; /* rows x rows, the whole of K */
+    size_t rows, components;
+    const broad__device *device;
+    size_t *parts; /* of each row */
+    double *v;     /* of each row, when its part was left out */
+    size_t groups;
+    int status[BROAD__LIKENESS_PARTS];
+} broad__likeness;
+
+/* k, and groups of its rows, are the caller's. */
+int broad__likeness_open(broad__likeness *out, const double *k, const size_t *groups, size_t rows, size_t components,
+                         const broad__device *device);
+void broad__likeness_leave(broad__likeness *l, size_t part);
+/* The limit, from all parts; 0: too few groups to tell. The message of what went wrong is that of this thread. */
+int broad__likeness_limit(double *out, broad__likeness *l);
+void broad__likeness_close(broad__likeness *l);
 /* The part of the square of component c, counted from the largest, that is explained; values: of K, rising. */
 double broad__likeness_explained(const double *values, size_t rows, size_t c);
 

@@ -5,7 +5,9 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/device_choice.h"
+#include "compute/pool.h"
 #include "data/transform/likeness.h"
 #include "data/transform/scale.h"
 
@@ -19,13 +21,18 @@ size_t broad__projection_components(size_t rows)
 }
 
 typedef struct fitting {
-    size_t rows, inputs;
+    size_t rows, inputs, components;
     double *shift, *factor; /* inputs each */
     double *z;              /* rows x inputs: standardised */
     double *k;              /* rows x rows: ZZ', then its eigenvectors as rows */
     double *values;         /* rows */
     size_t *groups;         /* rows */
     int measured;           /* distances are wanted, too */
+    const broad__device *device;
+    broad__pool *pool;
+    /* while the components are found, by several threads */
+    broad__likeness likeness;
+    int status;
 } fitting;
 
 static void fitting_clear(fitting *f)
@@ -126,25 +133,60 @@ static void make_distance(broad__projection *out, const fitting *f, size_t compo
 }
 
 /* K = ZZ', strip by strip up to its diagonal; the rest is the same numbers. */
-static void multiply(const fitting *f, const broad__device *device)
+static void multiply_strip(void *context, size_t index, size_t worker)
 {
-    size_t n = f->rows, p = f->inputs;
-    for (size_t first = 0; first < n; first += STRIP) {
-        size_t count = n - first < STRIP ? n - first : STRIP;
-        device->outer(f->k + first * n, n, f->z + first * p, p, count, f->z, p, first + count, p);
-    }
+    (void)worker;
+    const fitting *f = context;
+    size_t n = f->rows, p = f->inputs, first = index * STRIP, count = n - first < STRIP ? n - first : STRIP;
+    f->device->outer(f->k + first * n, n, f->z + first * p, p, count, f->z, p, first + count, p);
+}
+
+static void multiply(fitting *f)
+{
+    size_t n = f->rows;
+    broad__pool_run(f->pool, (n + STRIP - 1) / STRIP, multiply_strip, f);
     for (size_t i = 0; i < n; i++)
         for (size_t j = i / STRIP * STRIP + STRIP; j < n; j++) f->k[i * n + j] = f->k[j * n + i];
 }
 
-static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f, const broad__device *device)
+/* The components of all rows, which take longest, and what is left of each part of them by the others. */
+static void find_part(void *context, size_t index, size_t worker)
+{
+    (void)worker;
+    fitting *f = context;
+    if (index) broad__likeness_leave(&f->likeness, index - 1);
+    else f->status = f->device->eigen(f->k, f->values, f->rows);
+}
+
+static int find_components(double *limit, fitting *f)
+{
+    *limit = 0;
+    if (!f->measured) return f->device->eigen(f->k, f->values, f->rows);
+    size_t numbers = f->rows * f->rows;
+    double *whole = broad__alloc_unset(numbers, sizeof *whole);
+    int status = whole ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) {
+        memcpy(whole, f->k, numbers * sizeof *whole);
+        status = broad__likeness_open(&f->likeness, whole, f->groups, f->rows, f->components, f->device);
+    }
+    if (status == BROAD_OK) broad__pool_run(f->pool, 1 + BROAD__LIKENESS_PARTS, find_part, f);
+    if (status == BROAD_OK) status = broad__watch_check(BROAD_OK);
+    if (status == BROAD_OK && f->status == BROAD_NO_MEMORY) status = broad__fail_memory(numbers * sizeof *whole);
+    else if (status == BROAD_OK && f->status < 0)
+        status = broad__fail(f->status, "the components of the photos cannot be computed");
+    if (status == BROAD_OK) status = broad__likeness_limit(limit, &f->likeness);
+    broad__likeness_close(&f->likeness);
+    broad__free(whole);
+    return status;
+}
+
+static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f)
 {
     double limit = 0;
     int status = standardise(f, spec);
     if (status < 0) return status;
-    multiply(f, device);
-    if (f->measured) status = broad__likeness_limit(&limit, f->k, f->groups, f->rows, spec->components, device);
-    if (status == BROAD_OK) status = device->eigen(f->k, f->values, f->rows);
+    multiply(f);
+    status = find_components(&limit, f);
     if (status < 0) return status;
     size_t components = count_components(f, spec->components);
     if (!components)
@@ -153,16 +195,19 @@ static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f, cons
     status = turn_vectors(f, components);
     if (status == BROAD_OK) status = broad__projection_alloc(out, spec, limit);
     if (status < 0) return status;
-    make_axes(out, f, components, device);
+    make_axes(out, f, components, f->device);
     make_distance(out, f, components);
     return BROAD_OK;
 }
 
 static int fit_to(broad__projection *out, broad__photo_spec *spec, const double *x, const size_t *groups, size_t rows,
-                  int measured)
+                  int measured, size_t threads)
 {
-    const broad__device *device = broad__device_choose(NULL);
-    fitting f = {.rows = rows < ROWS_MAX ? rows : ROWS_MAX, .inputs = broad__photo_inputs(spec), .measured = measured};
+    fitting f = {.rows = rows < ROWS_MAX ? rows : ROWS_MAX,
+                 .inputs = broad__photo_inputs(spec),
+                 .components = spec->components,
+                 .measured = measured,
+                 .device = broad__device_choose(NULL)};
     *out = (broad__projection){0};
     f.shift = broad__alloc_doubles(2, f.inputs);
     f.z = broad__alloc_doubles(f.rows, f.inputs);
@@ -171,23 +216,26 @@ static int fit_to(broad__projection *out, broad__photo_spec *spec, const double 
     f.groups = broad__alloc_array(f.rows, sizeof *f.groups);
     int status = f.shift && f.z && f.k && f.values && f.groups ? BROAD_OK : BROAD_NO_MEMORY;
     if (f.shift) f.factor = f.shift + f.inputs;
-    if (status == BROAD_OK) status = device->hold();
+    if (status == BROAD_OK) status = broad__pool_open(&f.pool, threads);
+    if (status == BROAD_OK) status = f.device->hold();
     if (status == BROAD_OK) {
         sample_rows(&f, x, groups, rows);
-        status = fit(out, spec, &f, device);
-        device->release();
+        status = fit(out, spec, &f);
+        f.device->release();
     }
+    broad__pool_close(f.pool);
     fitting_clear(&f);
     return status;
 }
 
 int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const double *x, const size_t *groups,
-                          size_t rows)
+                          size_t rows, size_t threads)
 {
-    return fit_to(out, spec, x, groups, rows, 1);
+    return fit_to(out, spec, x, groups, rows, 1, threads);
 }
 
-int broad__projection_fit_axes(broad__projection *out, broad__photo_spec *spec, const double *x, size_t rows)
+int broad__projection_fit_axes(broad__projection *out, broad__photo_spec *spec, const double *x, size_t rows,
+                               size_t threads)
 {
-    return fit_to(out, spec, x, NULL, rows, 0);
+    return fit_to(out, spec, x, NULL, rows, 0, threads);
 }

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "base/watch.h"
+#include "compute/pool.h"
 #include "data/photo/photo_rows.h"
 #include "data/transform/projection.h"
 #include "model/train/train_open.h"
@@ -26,16 +27,48 @@ static broad_options trial_options(const broad_options *options)
     return trial;
 }
 
-static int try_maps(double *out, const broad_data *rows, unsigned maps, const broad_options *options)
+/* The trials' rows, as components of their maps. */
+typedef struct preparing {
+    const broad_data *rows;
+    const broad_map_choice *choice;
+    broad_data *components[BROAD_PHOTO_MAP_TRIALS_MAX];
+} preparing;
+
+static int prepare(broad_data **out, const broad_data *rows, unsigned maps)
 {
-    size_t wanted = broad__projection_components(rows->rows);
-    broad_data *part = NULL, *components = NULL;
-    broad_options trial = trial_options(options);
+    broad_data *part = NULL;
     int status = broad__table_narrow(&part, rows, maps);
-    if (status == BROAD_OK) status = broad__table_project_alone(&components, part, wanted);
-    if (status == BROAD_OK) status = broad__trainer_glance(out, components, &trial);
-    broad__table_free(components);
+    if (status == BROAD_OK) status = broad__table_project_alone(out, part, broad__projection_components(rows->rows), 1);
     broad__table_free(part);
+    return status;
+}
+
+/* By any thread. What fails is left out, and fails again where it is missed, with a message. */
+static void prepare_one(void *context, size_t index, size_t worker)
+{
+    (void)worker;
+    preparing *p = context;
+    if (prepare(&p->components[index], p->rows, p->choice->trials[index].maps) < 0) p->components[index] = NULL;
+}
+
+static int prepare_all(preparing *p, size_t threads)
+{
+    broad__pool *pool = NULL;
+    int status = broad__pool_open(&pool, threads);
+    if (status < 0) return status;
+    broad__pool_run(pool, p->choice->count, prepare_one, p);
+    broad__pool_close(pool);
+    return broad__watch_check(BROAD_OK);
+}
+
+static int try_maps(double *out, preparing *p, size_t index, const broad_options *options)
+{
+    broad_options trial = trial_options(options);
+    broad_data **components = &p->components[index];
+    int status = *components ? BROAD_OK : prepare(components, p->rows, p->choice->trials[index].maps);
+    if (status == BROAD_OK) status = broad__trainer_glance(out, *components, &trial);
+    broad__table_free(*components);
+    *components = NULL;
     return status;
 }
 
@@ -67,13 +100,15 @@ static void pick_best(broad_map_choice *out, size_t rows)
 
 static int run_trials(broad_map_choice *out, const broad_data *rows, const broad_options *options)
 {
-    for (size_t i = 0; i < out->count; i++) {
-        if (stopped(i, out->count)) return broad__watch_stop();
-        int status = try_maps(&out->trials[i].error, rows, out->trials[i].maps, options);
-        if (status < 0) return broad__watch_check(status);
+    preparing p = {.rows = rows, .choice = out};
+    int status = stopped(0, out->count) ? broad__watch_stop() : prepare_all(&p, options->threads);
+    for (size_t i = 0; status == BROAD_OK && i < out->count; i++) {
+        if (i && stopped(i, out->count)) status = broad__watch_stop();
+        else status = broad__watch_check(try_maps(&out->trials[i].error, &p, i, options));
     }
-    pick_best(out, rows->rows);
-    return BROAD_OK;
+    for (size_t i = 0; i < out->count; i++) broad__table_free(p.components[i]);
+    if (status == BROAD_OK) pick_best(out, rows->rows);
+    return status;
 }
 
 int broad__choose_maps(broad_map_choice *out, const broad_data *data, const broad_options *options)

@@ -17,7 +17,7 @@ int broad__photos_settle(broad_data **out, broad_map_choice *choice, const broad
                          const broad_options *options);
 /* Further rows, read in the same way, with the maps and components of `like`; *out is NULL where they have them
  * already. */
-int broad__photos_follow(broad_data **out, const broad_data *data, const broad_data *like);
+int broad__photos_follow(broad_data **out, const broad_data *data, const broad_data *like, size_t threads);
 
 /* As broad__trainer_open(), for rows that may be photos with something due: the trainer then owns its own table. */
 int broad__trainer_open_photos(broad_trainer **out, const broad_data *data, const broad_options *options);
