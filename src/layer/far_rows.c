@@ -3,7 +3,9 @@
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "comm/comm.h"
+#include "compute/shards.h"
 #include "layer/residual.h"
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
@@ -165,7 +167,7 @@ static void return_home(broad__residual *residual)
     residual->probes.u = far->u;
     residual->probes.next = far->probe_next;
     residual->at = residual->device;
-    *far = (broad__far_rows){.make = far->make, .context = far->context};
+    *far = (broad__far_rows){.inputs = far->inputs, .make = far->make, .context = far->context};
 }
 
 void broad__far_rows_drop(broad__residual *residual)
@@ -175,8 +177,8 @@ void broad__far_rows_drop(broad__residual *residual)
     broad__far_rows *far = &residual->far;
     broad__candidate_clear(residual);
     broad__far_forget_ahead(residual);
-    double *arrays[] = {residual->e, residual->next, residual->probes.u, residual->probes.next,
-                        far->z,      far->root,      far->sums,          far->block};
+    double *arrays[] = {residual->e, residual->next, residual->probes.u, residual->probes.next, far->z, far->x,
+                        far->root,   far->sums,      far->block};
     release(memory, arrays, sizeof arrays / sizeof *arrays);
     return_home(residual);
 }
@@ -187,34 +189,80 @@ enum { MOVED = 4 };
 static int send_arrays(double *moved[MOVED], broad__residual *residual, const broad__memory *memory)
 {
     size_t outputs = residual->rows * residual->outputs, probes = residual->rows * residual->probes.count;
-    broad__far_rows *far = &residual->far;
     int status = send(&moved[0], memory, residual->e, outputs);
     if (status == BROAD_OK) status = memory->alloc(&moved[1], outputs);
     if (status == BROAD_OK) status = send(&moved[2], memory, residual->probes.u, 2 * probes);
     if (status == BROAD_OK && probes) status = memory->alloc(&moved[3], probes);
-    if (status == BROAD_OK) status = send(&far->root, memory, residual->sqrt_weight, residual->rows);
-    if (status == BROAD_OK && !far->make)
-        status = send(&far->z, memory, residual->z.stored, residual->rows * residual->z.features);
+    if (status == BROAD_OK) status = send(&residual->far.root, memory, residual->sqrt_weight, residual->rows);
     return status;
 }
 
-int broad__far_send(broad__residual *residual)
+/* Whether so many numbers fit beside what passes over the rows take: blocks of Z and of the columns of two layers, and sums. K, of
+ * this layer and the next one, takes at most three quarters of what is left. */
+static int has_room(const broad__residual *residual, const broad__memory *memory, size_t numbers, size_t width)
+{
+    enum { BLOCKS = 3 };
+    size_t widest = broad__max(width, broad__max(residual->z.features, 1)), room = memory->room(),
+           block = broad__max(memory->block, BROAD__BLOCK_ROWS * widest),
+           sums = width * (width + residual->outputs + 2 * residual->probes.count);
+    return numbers <= room && (room - numbers) / SHARE_OF_K >= BLOCKS * block + 2 * sums;
+}
+
+/* Numbers of inputs that are scaled here before they go there together. */
+enum { SENT_NUMBERS = 1 << 22 };
+
+/* The inputs of this rank's rows. */
+static int send_inputs(broad__residual *residual, const broad__memory *memory)
+{
+    broad__far_rows *far = &residual->far;
+    const broad__far_inputs *inputs = &far->inputs;
+    size_t first, end, step = broad__max(SENT_NUMBERS / inputs->columns, 1), numbers = residual->rows * inputs->columns;
+    broad__far_own_rows(&first, &end, residual);
+    step = broad__min(step, broad__max(end - first, 1));
+    int status = inputs->ready(inputs->context);
+    double *block = status == BROAD_OK ? broad__alloc_unset(step * inputs->columns, sizeof *block) : NULL;
+    if (status == BROAD_OK && !block) status = BROAD_NO_MEMORY;
+    if (status == BROAD_OK) status = memory->alloc(&far->x, numbers);
+    for (size_t i = first; status == BROAD_OK && i < end; i += step) {
+        size_t n = broad__min(end - i, step);
+        inputs->fill(inputs->context, block, i, n);
+        memory->put(far->x + i * inputs->columns, block, n * inputs->columns);
+        status = broad__watch_check(BROAD_OK);
+    }
+    broad__free(block);
+    return status;
+}
+
+/* Z, or what it is made from. */
+static int send_features(broad__residual *residual, const broad__memory *memory, size_t width)
+{
+    broad__far_rows *far = &residual->far;
+    size_t rows = residual->rows, features = residual->z.features, columns = far->inputs.columns;
+    if (far->make) return BROAD_OK;
+    if (residual->z.stored && has_room(residual, memory, rows * features, width))
+        return send(&far->z, memory, residual->z.stored, rows * features);
+    if (columns && has_room(residual, memory, rows * columns, width)) return send_inputs(residual, memory);
+    return BROAD_NO_MEMORY;
+}
+
+int broad__far_send(broad__residual *residual, size_t width)
 {
     const broad__device *there = residual->device->far;
+    broad__far_rows *far = &residual->far;
     if (!there || residual->at == there || residual->spill || residual->update.pending ||
-        (!residual->z.stored && !residual->far.make))
+        (!residual->z.stored && !far->inputs.columns && !far->make))
         return BROAD_OK;
     double *moved[MOVED] = {0};
     int status = send_arrays(moved, residual, there->memory);
+    if (status == BROAD_OK) status = send_features(residual, there->memory, width);
     if (status < 0) { /* they stay here */
-        double *sent[] = {residual->far.z, residual->far.root};
+        double *sent[] = {far->z, far->x, far->root};
         release(there->memory, moved, MOVED);
-        release(there->memory, sent, 2);
-        residual->far.z = residual->far.root = NULL;
+        release(there->memory, sent, sizeof sent / sizeof *sent);
+        far->z = far->x = far->root = NULL;
         return status == BROAD_NO_MEMORY ? BROAD_OK : status;
     }
     broad__candidate_clear(residual);
-    broad__far_rows *far = &residual->far;
     far->e = residual->e, far->next = residual->next;
     far->u = residual->probes.u, far->probe_next = residual->probes.next;
     residual->e = moved[0], residual->next = moved[1];
@@ -227,8 +275,9 @@ int broad__far_send_z(broad__residual *residual)
 {
     const broad__memory *memory = residual->at->memory;
     broad__far_forget_ahead(residual);
-    if (memory && residual->far.z)
-        memory->put(residual->far.z, residual->z.stored, residual->rows * residual->z.features);
+    if (!memory) return BROAD_OK;
+    if (residual->far.x) return residual->far.inputs.ready(residual->far.inputs.context);
+    if (residual->far.z) memory->put(residual->far.z, residual->z.stored, residual->rows * residual->z.features);
     return BROAD_OK;
 }
 

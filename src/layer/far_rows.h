@@ -1,7 +1,8 @@
 /*
  * Rows in the memory of a device of its own: while layers are added, E, next, the probes, Z and the rows' roots lie there,
- * and so does K. Sums come back; everything else that the layers do is done by the processor. Before and after that the
- * rows lie in the processor's memory, where all other parts of the program find them.
+ * and so does K. Where Z does not fit, or is not stored here either, the inputs lie there and Z is made block by block. Sums come
+ * back; everything else that the layers do is done by the processor. Before and after that the rows lie in the processor's
+ * memory, where all other parts of the program find them.
  */
 #ifndef BROAD_LAYER_FAR_ROWS_H
 #define BROAD_LAYER_FAR_ROWS_H
@@ -14,6 +15,17 @@ struct broad__residual; /* layer/residual.h */
 /* Z of n rows from `first` on, in the device's memory. */
 typedef void (*broad__far_maker)(void *context, double *out, size_t first, size_t n);
 
+/* The inputs of the rows, from which Z can be made there. */
+typedef struct broad__far_inputs {
+    size_t columns; /* of a row; 0: there are none */
+    void *context;
+    int (*ready)(void *context); /* before what follows, and again whenever the features have changed */
+    /* Those of n rows from `first` on, scaled, in the processor's memory. */
+    void (*fill)(void *context, double *to, size_t first, size_t n);
+    /* Z of n rows, whose inputs are x; both in the device's memory. */
+    void (*make)(void *context, const broad__device *there, double *out, const double *x, size_t n);
+} broad__far_inputs;
+
 /* K of a candidate that is still to come, and K'K of a wide one: computed while the processor solves for the one before. */
 typedef struct broad__far_ahead {
     double *k, *gram; /* gram: NULL where sums are better computed with K'E */
@@ -24,10 +36,12 @@ typedef struct broad__far_ahead {
 
 typedef struct broad__far_rows {
     double *z;    /* rows x features; NULL: it is made */
+    double *x;    /* rows x inputs.columns, from which it is made; NULL: by `make` */
     double *root; /* rows: what K is multiplied by; NULL: 1 */
     double *sums;
     size_t sums_capacity;
-    broad__far_maker make; /* where Z is not stored */
+    broad__far_inputs inputs;
+    broad__far_maker make; /* where there are no inputs, either */
     void *context;
     double *block; /* of Z that was made */
     size_t block_capacity;
@@ -38,10 +52,10 @@ typedef struct broad__far_rows {
     void *meanwhile_context;
 } broad__far_rows;
 
-/* Takes the rows there, if the device has memory of its own, Z is stored, and they fit; otherwise they stay. No update may be
- * pending. */
-int broad__far_send(struct broad__residual *residual);
-/* Takes Z there again, after it was changed here. */
+/* Takes the rows there, if the device has memory of its own and they fit, with Z or with their inputs, beside what passes over
+ * them with `width` columns take; otherwise they stay. No update may be pending. */
+int broad__far_send(struct broad__residual *residual, size_t width);
+/* Takes Z there again, after it was changed here, or makes it in another way. */
 int broad__far_send_z(struct broad__residual *residual);
 /* Brings E and the probes back. Nothing happens to rows that are here. */
 int broad__far_fetch(struct broad__residual *residual);

@@ -205,7 +205,9 @@ static const double *z_rows(const broad__residual *residual, size_t first, size_
     const broad__far_rows *far = &residual->far;
     if (far->z) return far->z + first * residual->z.features;
     if (residual->at->memory) {
-        far->make(far->context, far->block, first, n);
+        const broad__far_inputs *inputs = &far->inputs;
+        if (far->x) inputs->make(inputs->context, residual->at, far->block, far->x + first * inputs->columns, n);
+        else far->make(far->context, far->block, first, n);
         return far->block;
     }
     return broad__z_supply_rows(&residual->z, first, n, worker);

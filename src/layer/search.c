@@ -196,8 +196,11 @@ static int draw(run *r, candidate c, size_t count)
     r->fresh = 0;
     r->batch_count = 0;
     int status = c.feature != r->feature_now ? task->redraw(task->context, c.feature) : BROAD_OK;
+    if (status == BROAD_OK) r->feature_now = c.feature;
+    /* What was drawn for this layer ahead of time may have room for one draw alone. */
+    if (status == BROAD_OK) status = broad__reserve(&s->weight, &s->weight_capacity, count * features * task->nodes);
+    if (status == BROAD_OK) status = broad__reserve(&s->bias, &s->bias_capacity, count * task->nodes);
     if (status < 0) return status;
-    r->feature_now = c.feature;
     for (size_t i = 0; i < count; i++) {
         broad__draw draw = draw_of(r, task->index, c.step, c.draw + i, task->nodes);
         if (count == 1 && take_next(r, &draw)) break;
@@ -511,10 +514,6 @@ static int prepare(run *r)
     int status = broad__reserve(&s->values, &s->values_capacity, count);
     if (status == BROAD_OK) status = broad__reserve(&s->merits, &s->merits_capacity, count);
     if (status == BROAD_OK) status = broad__reserve(&s->slack, &s->slack_capacity, count);
-    size_t slots = max_together(r);
-    if (status == BROAD_OK)
-        status = broad__reserve(&s->weight, &s->weight_capacity, slots * task->residual->z.features * task->nodes);
-    if (status == BROAD_OK) status = broad__reserve(&s->bias, &s->bias_capacity, slots * task->nodes);
     if (status == BROAD_OK) status = broad__supervise_possible(o, task->residual->rows, task->prefix + task->nodes);
     for (size_t i = 0; status == BROAD_OK && i < count; i++) {
         s->values[i] = NAN;

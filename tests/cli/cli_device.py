@@ -56,8 +56,8 @@ class Device(unittest.TestCase):
     def path(cls, name):
         return os.path.join(cls.folder.name, name)
 
-    def broad(self, *words, room=None, plugins=FAR, expect=0):
-        environment = dict(os.environ, BROAD_PLUGINS=plugins)
+    def broad(self, *words, room=None, inputs=0, plugins=FAR, expect=0):
+        environment = dict(os.environ, BROAD_PLUGINS=plugins, BROAD_TEST_FAR_INPUTS=str(inputs))
         environment["BROAD_TEST_FAR_COUNT"] = self.path("count")
         pathlib.Path(self.path("count")).unlink(missing_ok=True)
         if room is not None:
@@ -174,6 +174,57 @@ class Device(unittest.TestCase):
         for room in (0, 5000, 60000, 150000):
             self.broad(*fit, "-o", "some.broad", room=room)
             self.assertSameModel("all.broad", "some.broad")
+
+    def counted(self):
+        """Sums that were added up there, and rows of feature nodes that were made there in passes."""
+        numbers = [int(word) for word in pathlib.Path(self.path("count")).read_text().split()]
+        return numbers[0], numbers[2]
+
+    def test_inputs_where_features_do_not_fit(self):
+        """There is room for the inputs of the rows and not for their feature nodes, which are made in each pass."""
+        rooms = {"brls": (60000, 190000, 600000), "gcv": (60000, 490000, 900000), "redrawn": (60000, 190000, 600000),
+                 "bls": (60000, 230000, 600000), "finally": (60000, 190000, 600000)}
+        for name, sizes in rooms.items():
+            words, columns = FITS[name].replace("2x8", "2x30"), 8 if name == "bls" else 4  # bls: with ranks beside the inputs
+            fit = ["fit", "rows.csv", "--target", "kind", "--weight", "weight", *words.split(), "--seed", "5", "-q"]
+            self.broad(*fit, "-o", "cpu.broad")
+            for room, wanted in zip(sizes, ("here", "made", "sent")):
+                with self.subTest(name, room=room):
+                    self.broad(*fit, "-o", "far.broad", "--device", "cuda", room=room, inputs=columns)
+                    sums, made = self.counted()
+                    self.assertEqual("here" if not sums else "made" if made else "sent", wanted)
+                    self.assertSameModel("cpu.broad", "far.broad")
+                    self.broad("verify", "far.broad", "rows.csv", "-q")
+
+    def test_growth_without_features_there(self):
+        """Feature nodes and rows are added; only the inputs fit."""
+        self.broad("fit", "first.csv", "--target", "kind", *FITS["brls"].replace("2x8", "2x30").split(), "-o", "m.broad", "-q")
+        for side in ("cpu", "cuda"):
+            out = f"{side}.broad"
+            self.broad("grow", "m.broad", "first.csv", "--features", "1x20", "--enhance", "8", "-o", out, "--device", side, "-q",
+                       room=160000, inputs=5)
+            if side == "cuda":
+                self.assertGreater(self.counted()[1], 0)
+            self.broad("learn", out, "more.csv", "--with", "first.csv", "--device", side, "-q", room=160000)
+            self.broad("grow", out, "first.csv", "more.csv", "--enhance", "10x2", "--device", side, "-q", room=160000)
+        self.assertSameModel("cpu.broad", "cuda.broad")
+        self.broad("verify", "cuda.broad", "first.csv", "more.csv", "-q")
+
+    def test_features_that_are_not_stored_here(self):
+        """The plan is to compute them in each pass: so does the device."""
+        self.many_rows()
+        fit = ["fit", "many.csv", "--kind", "brls", "--preset", "paper", "--features", "1x100", "--enhance", "100x1",
+               "--lambda", "0.01", "-q"]
+        self.broad(*fit, "-o", "cpu.broad")
+        self.broad(*fit, "-o", "far.broad", "--device", "cuda", inputs=3)
+        sums, made = self.counted()
+        self.assertGreater(sums, 0)
+        self.assertGreaterEqual(made, 40000)
+        for side in ("cpu", "far"):
+            self.broad("predict", f"{side}.broad", "many.csv", "-o", f"{side}.csv", "-q")
+        with open(self.path("cpu.csv")) as here, open(self.path("far.csv")) as there:
+            for a, b in zip(list(csv.reader(here))[1:], list(csv.reader(there))[1:]):
+                self.assertAlmostEqual(float(a[2]), float(b[2]), delta=1e-6)
 
     def test_no_device(self):
         with tempfile.TemporaryDirectory() as empty:

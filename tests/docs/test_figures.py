@@ -89,7 +89,7 @@ class Words(unittest.TestCase):
         self.assertIn("With C = 0.045: no draw.", texts["noise"])
         self.assertIn("| a | accuracy | 0.9000 | 0.8900 | 50 | 100 |", plain(texts["tables"]))
         self.assertIn("| b | RMSE | 2.00 | 3.00 | 40 | 200, 2 of 2 stalled |", plain(texts["tables"]))
-        self.assertIn("by -1.0 to -1.0 points and the RMSE by factors of 1.50 (b) to 1.50 (b), for up to 5 times",
+        self.assertIn("by -1.00 to -1.00 points and the RMSE by factors of 1.50 (b) to 1.50 (b), for up to 5 times",
                       plain(texts["tables"]))
 
     def table(self, name, task, usual, tight, draws, more):

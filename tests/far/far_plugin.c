@@ -21,6 +21,7 @@ static size_t used, live;
 
 static size_t passes;     /* sums that were asked for */
 static size_t input_rows; /* rows of nodes that were computed from what was sent */
+static size_t made_rows;  /* rows of feature nodes that were computed from inputs that stay there */
 
 /* BROAD_TEST_FAR_COUNT: a file that says in the end how many. */
 __attribute__((destructor)) static void tell(void)
@@ -28,7 +29,7 @@ __attribute__((destructor)) static void tell(void)
     const char *path = getenv("BROAD_TEST_FAR_COUNT");
     FILE *file = path ? fopen(path, "w") : NULL;
     if (!file) return;
-    fprintf(file, "%zu %zu\n", passes, input_rows);
+    fprintf(file, "%zu %zu %zu\n", passes, input_rows, made_rows);
     fclose(file);
 }
 
@@ -103,10 +104,18 @@ static void far_await(void) { far_put(going, staged[turn_now], going_count); }
 static const broad__memory memory = {BLOCK,   1e6,  1,       far_alloc, far_free, room,     far_zero,
                                      far_put, NULL, far_get, far_stage, far_send, far_await};
 
+/* BROAD_TEST_FAR_INPUTS: those of the rows, by which their feature nodes are known. */
+static size_t inputs_of_rows(void)
+{
+    const char *text = getenv("BROAD_TEST_FAR_INPUTS");
+    return text ? (size_t)strtoull(text, NULL, 10) : 0;
+}
+
 static void far_nodes(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
                       size_t rows)
 {
     if (going && x == going) input_rows += rows;
+    else if (nodes->inputs == inputs_of_rows()) made_rows += rows;
     lock(0);
     host->cpu->nodes(out, out_stride, nodes, x, x_stride, rows);
     lock(1);

@@ -14,8 +14,8 @@
 size_t broad__projection_components(size_t rows);
 
 /* Fits spec->components of them, or as many as there are; the spec then says how many. x: rows x inputs, of which an evenly
- * spaced sample is used. groups, of each row: those of one group look alike; NULL: every row is a group of its own. threads: 0:
- * one a processor; nothing but the time depends on them. */
+ * spaced sample is used. groups, of each row: those of one group look alike; NULL: every row is a group of its own. threads: 0: one
+ * per processor; nothing but the time depends on them. */
 int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const double *x, const size_t *groups,
                           size_t rows, size_t threads);
 /* The same axes without what distances are made of, which takes most of the time. */

@@ -32,6 +32,7 @@ typedef struct preparing {
     const broad_data *rows;
     const broad_map_choice *choice;
     broad_data *components[BROAD_PHOTO_MAP_TRIALS_MAX];
+    int status[BROAD_PHOTO_MAP_TRIALS_MAX];
 } preparing;
 
 static int prepare(broad_data **out, const broad_data *rows, unsigned maps)
@@ -43,12 +44,12 @@ static int prepare(broad_data **out, const broad_data *rows, unsigned maps)
     return status;
 }
 
-/* By any thread. What fails is left out, and fails again where it is missed, with a message. */
+/* By any thread. */
 static void prepare_one(void *context, size_t index, size_t worker)
 {
     (void)worker;
     preparing *p = context;
-    if (prepare(&p->components[index], p->rows, p->choice->trials[index].maps) < 0) p->components[index] = NULL;
+    p->status[index] = prepare(&p->components[index], p->rows, p->choice->trials[index].maps);
 }
 
 static int prepare_all(preparing *p, size_t threads)
@@ -58,17 +59,20 @@ static int prepare_all(preparing *p, size_t threads)
     if (status < 0) return status;
     broad__pool_run(pool, p->choice->count, prepare_one, p);
     broad__pool_close(pool);
-    return broad__watch_check(BROAD_OK);
+    status = broad__watch_check(BROAD_OK);
+    /* What failed on another thread fails on this one too, with its message. */
+    for (size_t i = 0; status == BROAD_OK && i < p->choice->count; i++)
+        if (p->status[i] == BROAD_NO_MEMORY) status = broad__fail_memory(sizeof *p->components[i]);
+        else if (p->status[i] < 0) prepare_one(p, i, 0), status = p->status[i];
+    return status;
 }
 
 static int try_maps(double *out, preparing *p, size_t index, const broad_options *options)
 {
     broad_options trial = trial_options(options);
-    broad_data **components = &p->components[index];
-    int status = *components ? BROAD_OK : prepare(components, p->rows, p->choice->trials[index].maps);
-    if (status == BROAD_OK) status = broad__trainer_glance(out, *components, &trial);
-    broad__table_free(*components);
-    *components = NULL;
+    int status = broad__trainer_glance(out, p->components[index], &trial);
+    broad__table_free(p->components[index]);
+    p->components[index] = NULL;
     return status;
 }
 

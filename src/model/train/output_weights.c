@@ -315,7 +315,7 @@ static int solve_joint(broad_trainer *t, broad__fitting fitting)
         broad__joint_adopt_factor(&t->joint, &t->search.ridge.spd);
     broad__spd_clear(&t->search.ridge.spd);
     broad__budget_joint(t);
-    int status = may_go_far(t) ? broad__far_send(task.residual) : BROAD_OK;
+    int status = may_go_far(t) ? broad__far_send(task.residual, width_from(t->model, 0)) : BROAD_OK;
     if (status == BROAD_OK)
         status =
             broad__trainer_report(t, "joint weights", 0) ? broad__watch_stop() : broad__joint_fit(&t->joint, &task);

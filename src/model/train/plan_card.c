@@ -2,8 +2,8 @@
  * Products run at a part of the card's speed, and besides them every number has to come from its memory and go back. Per row,
  * with M columns of the inputs, Z feature nodes, a layer of w columns of which q are its own, c outputs and s probes:
  *
- *   feature nodes  M are read; Z are written by the product, read by the activation and written again
- *   nodes          Z are read; q are written, read and written likewise
+ *   feature nodes  M are read; Z are written, and where M is large read by the activation and written again
+ *   nodes          Z are read; q are written, and read and written again likewise
  *   sums           K is read for K'K and K'E, and once more to bring E up to date: 2w; E and the probes: 4c + 6s
  *   again          what is not kept is made in each pass: K of the layer before, and with it the nodes of this one
  *   joint weights  K is made in three passes, read twice for the sums and once by each pass that finds the residual
@@ -14,6 +14,9 @@
 
 enum { KEPT, LAYER_AGAIN, ALL_AGAIN, WAYS };
 
+/* Nodes with up to so many inputs have their activation while they are in registers. */
+static const double NARROW = 128;
+
 /* Of a row: flops, and numbers that are moved. */
 typedef struct effort {
     double flops, numbers;
@@ -22,12 +25,12 @@ typedef struct effort {
 static effort features_of(const broad__sizes *s)
 {
     if (!(s->drawn > 0)) return (effort){0, 2 * s->columns};
-    return (effort){2 * s->columns * s->features, s->columns + 3 * s->features};
+    return (effort){2 * s->columns * s->features, s->columns + (s->columns > NARROW ? 3 : 1) * s->features};
 }
 
 static effort nodes_of(const broad__sizes *s, double nodes)
 {
-    return (effort){2 * s->features * nodes, s->features + 3 * nodes};
+    return (effort){2 * s->features * nodes, s->features + (s->features > NARROW ? 3 : 1) * nodes};
 }
 
 static void add(effort *out, effort what, double times)

@@ -18,6 +18,7 @@
 #include "model/kind.h"
 #include "model/model_phi.h"
 #include "model/train/describe_data.h"
+#include "model/train/far_inputs.h"
 #include "model/train/zsource.h"
 
 enum { PARTS_MAX = 1000000 };
@@ -55,6 +56,7 @@ void broad__rowset_close(broad__rowset *rowset)
     broad__spill *spill = rowset->storage.spill;
     broad__residual_close(&rowset->residual);
     broad__z_source_close(rowset->source);
+    broad__z_source_close(rowset->far);
     broad__free(rowset->parts);
     broad__spill_free(spill, rowset->z);
     broad__spill_free(spill, rowset->sqrt_weight);
@@ -183,6 +185,7 @@ static void use_z(broad__rowset *rowset, double *z, size_t features)
         rowset->source->y = rowset->y;
     }
     show_z(&rowset->residual, rowset->source, z, features);
+    broad__far_inputs_offer(rowset);
 }
 
 static int makes_z(const broad__rowset *rowset) { return rowset->source && rowset->storage.z_recomputed; }
@@ -228,10 +231,9 @@ int broad__rowset_add_groups(broad__rowset *rowset, size_t count)
 
 int broad__rowset_refresh(broad__rowset *rowset)
 {
-    if (makes_z(rowset)) return aim_source(rowset, rowset->groups);
-    int status = BROAD_OK;
+    int status = makes_z(rowset) ? aim_source(rowset, rowset->groups) : BROAD_OK;
     double *z = rowset->z;
-    for (size_t i = 0; status == BROAD_OK && i < rowset->part_count; i++) {
+    for (size_t i = 0; status == BROAD_OK && !makes_z(rowset) && i < rowset->part_count; i++) {
         status = part_all_features(z, rowset->residual.z.features, rowset, &rowset->parts[i]);
         z += rowset->parts[i].count * rowset->residual.z.features;
     }

@@ -33,6 +33,7 @@ typedef struct broad__rowset {
     broad__storage storage;
     int divisible;           /* its passes may be shared out over the ranks of the call */
     broad__z_source *source; /* where residual.z is not stored */
+    broad__z_source *far;    /* for Z that is made from the inputs on a device of its own (model/train/far_inputs.h) */
     size_t groups;           /* feature groups in Z so far, the first ones of the model */
     size_t part_count, part_capacity;
     broad__part *parts;

@@ -212,7 +212,8 @@ static int search_and_append(broad_trainer *t, const broad__layer_request *reque
     broad__search_task task = search_task(t, request);
     int status = broad__outputs_prepare(t), pending = t->train.residual.update.pending;
     if (status == BROAD_OK)
-        status = may_go_far(t, request) ? broad__far_send(&t->train.residual) : broad__far_fetch(&t->train.residual);
+        status = may_go_far(t, request) ? broad__far_send(&t->train.residual, shape_layer(t, request).width)
+                                        : broad__far_fetch(&t->train.residual);
     if (status == BROAD_OK) status = broad__search_run(&t->found, &t->search, &task);
     if (pending && !t->train.residual.update.pending)
         complete_record(&model->layers[index - 1].certificate, &t->train.residual);
