@@ -62,7 +62,7 @@ def supervised(found):
 def machine(found):
     device, fits = found["device"], found["cases"]["fits"]
     left = "the same number of bytes was" if fits["room_first"] == fits["room_last"] else "another number of bytes was"
-    return (f"Measured on one {device['device']} ({device['memory'] / 1e9:.0f} GB). A large product in double precision runs there\n"
+    return (f"Measured on {device['device']} ({device['memory'] / 1e9:.0f} GB), broad and PyTorch on the same card. A large product in double precision runs there\n"
             f"at {device['dgemm_gflops'] / 1e3:.1f} TFLOP/s: that is the peak below. After {count(fits['fits'])} fits in one process\n"
             f"{left} free on the card as after the first.\n")
 
