@@ -255,6 +255,8 @@ int broad__far_send(broad__residual *residual, size_t width)
     double *moved[MOVED] = {0};
     int status = send_arrays(moved, residual, there->memory);
     if (status == BROAD_OK) status = send_features(residual, there->memory, width);
+    /* Ranks go there together, or not at all: cards may differ. */
+    if (broad__comm_most(status < 0) && status == BROAD_OK) status = BROAD_NO_MEMORY;
     if (status < 0) { /* they stay here */
         double *sent[] = {far->z, far->x, far->root};
         release(there->memory, moved, MOVED);

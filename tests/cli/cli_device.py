@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,7 @@ import unittest
 
 TOOL = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else os.environ["BROAD_TOOL"]
 FAR = os.path.join(os.environ["BROAD_BINARY_DIR"], "tests", "far")
+MPI = os.path.join(os.environ["BROAD_BINARY_DIR"], "libbroad-mpi.so")
 
 # Chains and joint weights, each kind; those whose tests need every row stay on the processor, and must work as well.
 FITS = {
@@ -225,6 +227,25 @@ class Device(unittest.TestCase):
         with open(self.path("cpu.csv")) as here, open(self.path("far.csv")) as there:
             for a, b in zip(list(csv.reader(here))[1:], list(csv.reader(there))[1:]):
                 self.assertAlmostEqual(float(a[2]), float(b[2]), delta=1e-6)
+
+    def test_ranks_go_together(self):
+        """One of two cards has no room: all rows stay here, and the model is that of the processor alone."""
+        if not shutil.which("mpirun") or not os.path.exists(MPI) or os.environ.get("BROAD_INSTRUMENTS"):
+            self.skipTest("MPI is not there, or a sanitizer looks at what is its own")
+        plugins = pathlib.Path(self.path("plugins"))
+        plugins.mkdir()
+        for file in (MPI, *pathlib.Path(FAR).glob("*.so")):
+            (plugins / os.path.basename(file)).symlink_to(file)
+        environment = dict(os.environ, BROAD_PLUGINS=str(plugins), OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                           OMPI_MCA_rmaps_base_oversubscribe="1")
+        fit = [TOOL, "fit", "rows.csv", "--target", "kind", *FITS["brls"].split(), "-q"]
+        here = ["mpirun", "-n", "2", *fit, "-o", "cpu.broad"]
+        there = ["mpirun", "-n", "1", *fit, "-o", "far.broad", "--device", "cuda", ":", "-n", "1", "-x", "BROAD_TEST_FAR_ROOM=0", *fit, "-o",
+                 "far.broad", "--device", "cuda"]
+        for words in (here, there):
+            done = subprocess.run(words, cwd=self.folder.name, env=environment, capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.scores("cpu.broad"), self.scores("far.broad"))
 
     def test_no_device(self):
         with tempfile.TemporaryDirectory() as empty:
