@@ -403,8 +403,8 @@ class Ranks(unittest.TestCase):
         return -1
 
     def test_a_killed_rank_ends_the_others(self):
-        length = self.length()
-        self.assertTrue(any(self.kill_one(part * length, 1, "killed") for part in (0.7, 0.5, 0.8)))
+        # Measured again for each: on a busy machine a run may take twice as long as the one before, or half.
+        self.assertTrue(any(self.kill_one(part * self.length(), 1, "killed") for part in (0.7, 0.5, 0.8, 0.6, 0.4, 0.7, 0.5)))
 
 
 if __name__ == "__main__":
