@@ -1,4 +1,5 @@
 """What the tests of the package share: where it is, small tables, the tool."""
+import faulthandler
 import os
 import subprocess
 import sys
@@ -19,6 +20,7 @@ if "address" in INSTRUMENTS and "LD_PRELOAD" not in os.environ:
                              text=True).stdout.strip()
     os.execve(sys.executable, [sys.executable, *sys.argv],
               dict(os.environ, LD_PRELOAD=library, ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1"))
+faulthandler.dump_traceback_later(250, exit=True)  # before ctest ends a hang without a word of where it is
 try:
     import numpy as np
 except ImportError:

@@ -4,9 +4,10 @@ import concurrent.futures
 import json
 import os
 import pickle
+import signal
 import unittest
 
-from package_test import FAST, Case, blobs, broad, np, wave
+from package_test import FAST, INSTRUMENTS, Case, blobs, broad, np, wave
 
 
 class Bits(Case):
@@ -261,8 +262,11 @@ class Models(Case):
         with concurrent.futures.ThreadPoolExecutor(16) as pool:
             for found in pool.map(lambda _: model.predict_proba(x), range(64)):
                 np.testing.assert_array_equal(found, expected)
+        if "address" in INSTRUMENTS:
+            return  # its allocator may be locked by a thread that is ending: the child would hang in it
         child = os.fork()
         if child == 0:
+            signal.alarm(60)
             os._exit(0 if (model.predict_proba(x) == expected).all() else 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
 

@@ -134,6 +134,9 @@ static void *train_on_and_on(void *context)
 static void while_others_train(void **state)
 {
     (void)state;
+#ifdef __SANITIZE_ADDRESS__ /* whose allocator does not wait for its locks to be free at a fork: the child may hang in it */
+    skip();
+#endif
     enum { OTHERS = 3, FORKS = 8 };
     traffic t = {0};
     pthread_t others[OTHERS];
@@ -142,13 +145,15 @@ static void while_others_train(void **state)
 #else
     size_t threads = 2;
 #endif
+    int code = 0; /* looked at when no thread uses what tear_down frees */
     for (int i = 0; i < OTHERS; i++) assert_int_equal(pthread_create(&others[i], NULL, train_on_and_on, &t), 0);
-    for (int i = 0; i < FORKS; i++) {
-        assert_int_equal(in_child(train_in_child, &threads), 0);
+    for (int i = 0; i < FORKS && !code; i++) {
+        code = in_child(train_in_child, &threads);
         usleep((useconds_t)(3700 * i));
     }
     atomic_store(&t.stop, 1);
     for (int i = 0; i < OTHERS; i++) pthread_join(others[i], NULL);
+    assert_int_equal(code, 0);
     assert_false(atomic_load(&t.wrong));
     print_message("%d forks, %zu runs beside them\n", FORKS, atomic_load(&t.done));
 }
