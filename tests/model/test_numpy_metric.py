@@ -103,13 +103,30 @@ class Metric(Case):
     def test_drawn_nodes(self):
         for seed, classify, options in ((1, False, "--preset paper"), (2, True, "--preset paper --kind brls"),
                                         (3, True, "--feature-weights random --kind bls"),
-                                        (5, False, "--preset chain --feature-weights random --activation sigmoid")):
+                                        (5, False, "--preset chain --supervise none --lambda 0.01 --feature-weights "
+                                                   "random --activation sigmoid")):
             before = self.start(seed, classify, *options.split())
             for group in range(2):
                 self.check_drawn(before, group)
             grown = self.grow(before)
             self.check_drawn(grown, 2)
             self.check_drawn(self.grow(grown), 3)  # a layer of which has its own group alone
+
+    def test_dropped_group(self):
+        """Where the score takes no layer of a new group, the metric of the network before stays; it takes few here."""
+        dropped = 0
+        for seed in range(5, 10):
+            before = self.start(seed, False, "--preset", "chain", "--feature-weights", "random", "--activation",
+                                "sigmoid", rows=1000)
+            self.broad("grow", self.model, self.data, "--features", "1x6", "--enhance", "4", "-q")
+            grown = Model(self.model)
+            if len(grown.groups) > len(before.groups):
+                continue
+            dropped += 1
+            for name in ("input.metric", "input.relevance"):
+                np.testing.assert_array_equal(grown.tensors[name], before.tensors[name])
+            self.broad("verify", self.model, self.data)
+        self.assertGreater(dropped, 0)
 
     def test_many_rows(self):
         self.grow(self.start(8, True, "--preset", "paper", "--kind", "brls", rows=1300))
