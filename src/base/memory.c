@@ -120,16 +120,20 @@ int broad__grow(void *block_pointer, size_t *capacity, size_t count, size_t elem
     return BROAD_OK;
 }
 
-int broad__reserve(double **block, size_t *room, size_t count)
+static int reserve(double **block, size_t *room, size_t count, int zeroed)
 {
     if (count <= *room) return BROAD_OK;
     broad__free(*block);
     *room = 0;
-    *block = broad__alloc_doubles(count, 1);
+    *block = zeroed ? broad__alloc_doubles(count, 1) : broad__alloc_unset(count, sizeof **block);
     if (!*block) return BROAD_NO_MEMORY;
     *room = count;
     return BROAD_OK;
 }
+
+int broad__reserve(double **block, size_t *room, size_t count) { return reserve(block, room, count, 1); }
+
+int broad__reserve_unset(double **block, size_t *room, size_t count) { return reserve(block, room, count, 0); }
 
 char *broad__copy_bytes(const char *bytes, size_t count)
 {

@@ -16,6 +16,8 @@ int broad__grow(void *block_pointer, size_t *capacity, size_t count, size_t elem
 
 /* Makes room for `count` numbers without keeping the content; *room 0 and *block NULL to begin with and on failure. */
 int broad__reserve(double **block, size_t *room, size_t count);
+/* The same, for numbers that are written before they are read. */
+int broad__reserve_unset(double **block, size_t *room, size_t count);
 
 char *broad__copy_text(const char *text);
 char *broad__copy_bytes(const char *bytes, size_t count); /* adds a NUL */

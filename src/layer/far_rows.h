@@ -47,9 +47,6 @@ typedef struct broad__far_rows {
     size_t block_capacity;
     double *e, *next, *u, *probe_next; /* in the processor's memory, meanwhile */
     broad__far_ahead ahead;
-    /* Called once while the device is at work on a pass, and then forgotten; NULL: nothing to do. */
-    int (*meanwhile)(void *context);
-    void *meanwhile_context;
 } broad__far_rows;
 
 /* Takes the rows there, if the device has memory of its own and they fit, with Z or with their inputs, beside what passes over

@@ -50,6 +50,10 @@ typedef struct broad__residual {
 
     broad__far_rows far; /* while they lie there */
 
+    /* Called once, by any thread, during the next pass and then forgotten; NULL: nothing to do. */
+    int (*meanwhile)(void *context);
+    void *meanwhile_context;
+
     broad__probes probes; /* what follows the targets through a chain that is judged by its degrees of freedom */
     broad__z_supply z;
     broad__candidate candidate;

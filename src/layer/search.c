@@ -96,9 +96,9 @@ static int same_draw(const broad__draw *a, const broad__draw *b)
            a->inputs == b->inputs && a->nodes == b->nodes && a->range == b->range && a->unit == b->unit;
 }
 
-/* ---- the layer after this one, while a device of its own is at work -------------------------------------------- */
+/* ---- the layer after this one, while the rows pass ---------------------------------------------------------------- */
 
-/* Its first draw, and its nodes, which are computed while the processor solves for this one. */
+/* Its first draw; and on a device of its own its nodes, which are computed while the processor solves for this one. */
 static int begin_next(void *context)
 {
     run *r = context;
@@ -117,18 +117,20 @@ static int begin_next(void *context)
     return broad__far_compute_ahead(task->residual, &kblock);
 }
 
-/* During the next pass, if that is worth anything. */
+/* During the next pass, if that is worth anything. On the processor its nodes have no more room than they take, so that the
+ * layer can have it as it is. */
 static int expect_next(run *r)
 {
     broad__search *s = r->search;
     const broad__search_task *task = r->task;
-    broad__far_rows *far = &task->residual->far;
-    size_t slots = broad__max(s->weight_capacity, task->residual->z.features * task->following);
-    if (!task->following || !task->may_defer || !task->residual->at->memory) return BROAD_OK;
-    int status = broad__reserve(&s->next_weight, &s->next_weight_capacity, slots);
-    if (status == BROAD_OK)
-        status = broad__reserve(&s->next_bias, &s->next_bias_capacity, broad__max(s->bias_capacity, task->following));
-    if (status == BROAD_OK) far->meanwhile = begin_next, far->meanwhile_context = r;
+    int far = task->residual->at->memory != NULL;
+    size_t weights = task->residual->z.features * task->following, biases = task->following;
+    if (!task->following || (far && !task->may_defer)) return BROAD_OK;
+    if (far) weights = broad__max(weights, s->weight_capacity), biases = broad__max(biases, s->bias_capacity);
+    if (weights > s->next_weight_capacity || biases > s->next_bias_capacity) s->next.nodes = 0;
+    int status = broad__reserve_unset(&s->next_weight, &s->next_weight_capacity, weights);
+    if (status == BROAD_OK) status = broad__reserve_unset(&s->next_bias, &s->next_bias_capacity, biases);
+    if (status == BROAD_OK) task->residual->meanwhile = begin_next, task->residual->meanwhile_context = r;
     return status;
 }
 
@@ -155,7 +157,7 @@ static int fit_alone(run *r, const broad__kblock *kblock)
     broad__ridge_request request = request_of(r);
     int status = expect_next(r);
     if (status == BROAD_OK) status = broad__candidate_compute(task->residual, kblock, 1);
-    task->residual->far.meanwhile = NULL;
+    task->residual->meanwhile = NULL;
     return status == BROAD_OK ? broad__ridge_solve(&s->ridge, task->residual, &request) : status;
 }
 
@@ -197,13 +199,16 @@ static int draw(run *r, candidate c, size_t count)
     r->batch_count = 0;
     int status = c.feature != r->feature_now ? task->redraw(task->context, c.feature) : BROAD_OK;
     if (status == BROAD_OK) r->feature_now = c.feature;
+    broad__draw first = draw_of(r, task->index, c.step, c.draw, task->nodes);
+    int taken = status == BROAD_OK && count == 1 && take_next(r, &first);
     /* What was drawn for this layer ahead of time may have room for one draw alone. */
-    if (status == BROAD_OK) status = broad__reserve(&s->weight, &s->weight_capacity, count * features * task->nodes);
-    if (status == BROAD_OK) status = broad__reserve(&s->bias, &s->bias_capacity, count * task->nodes);
+    if (status == BROAD_OK)
+        status = broad__reserve_unset(&s->weight, &s->weight_capacity, count * features * task->nodes);
+    if (status == BROAD_OK) status = broad__reserve_unset(&s->bias, &s->bias_capacity, count * task->nodes);
     if (status < 0) return status;
-    for (size_t i = 0; i < count; i++) {
+    if (!taken) broad__far_void_ahead(task->residual, s->weight);
+    for (size_t i = taken ? count : 0; i < count; i++) {
         broad__draw draw = draw_of(r, task->index, c.step, c.draw + i, task->nodes);
-        if (count == 1 && take_next(r, &draw)) break;
         broad__draw_nodes(s->weight + i * features * task->nodes, s->bias + i * task->nodes, &draw);
     }
     r->batch = c;
@@ -520,6 +525,27 @@ static int prepare(run *r)
         s->slack[i] = SCREEN;
     }
     return status;
+}
+
+/* An array that is the search's, as a whole where it has no more room than that; otherwise a copy. */
+static double *take(double **own, size_t *capacity, const double *found, size_t count)
+{
+    double *taken = NULL;
+    if (found == *own && *capacity == count) {
+        taken = *own;
+        *own = NULL;
+        *capacity = 0;
+    } else if ((taken = broad__alloc_unset(count, sizeof *taken))) {
+        memcpy(taken, found, count * sizeof *taken);
+    }
+    return taken;
+}
+
+void broad__search_take_nodes(double **out_weight, double **out_bias, broad__search *search,
+                              const broad__search_result *found, size_t inputs, size_t nodes)
+{
+    *out_weight = take(&search->weight, &search->weight_capacity, found->weight, inputs * nodes);
+    *out_bias = take(&search->bias, &search->bias_capacity, found->bias, nodes);
 }
 
 int broad__search_run(broad__search_result *out, broad__search *search, const broad__search_task *task)

@@ -73,6 +73,9 @@ typedef struct broad__search_result {
 /* If a draw passed, the residual has been updated, unless that is deferred, when norms after the layer are those from
  * the sums. Otherwise the rows are as before. */
 int broad__search_run(broad__search_result *out, broad__search *search, const broad__search_task *task);
+/* The nodes of the draw that passed become the caller's; NULL: there was no memory. To be called once, after the run. */
+void broad__search_take_nodes(double **out_weight, double **out_bias, broad__search *search,
+                              const broad__search_result *found, size_t inputs, size_t nodes);
 void broad__search_clear(broad__search *search); /* accepts a zeroed one */
 
 #endif

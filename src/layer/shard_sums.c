@@ -32,6 +32,7 @@ typedef struct shard_run {
     void *context;
     size_t doubles, stride; /* numbers of a shard, and how far apart those of two shards lie */
     size_t first, count;    /* shards of this rank, from the first on */
+    int begun;              /* what came of that which is done meanwhile */
     places places;
     /* Where ranks add up together: the step of the tree, and the parts that this rank adds to. */
     size_t step;
@@ -99,10 +100,22 @@ static void add_up(shard_run *run, size_t shard, size_t worker)
     }
 }
 
+/* What is to be done during this pass. */
+static int do_meanwhile(broad__residual *residual)
+{
+    int (*meanwhile)(void *) = residual->meanwhile;
+    residual->meanwhile = NULL;
+    return meanwhile ? meanwhile(residual->meanwhile_context) : BROAD_OK;
+}
+
 static void shard_run_one(void *context, size_t index, size_t worker)
 {
     shard_run *run = context;
     size_t first, end, shard = run->first + index;
+    if (index == run->count) {
+        run->begun = do_meanwhile(run->residual);
+        return;
+    }
     broad__shard_rows(&first, &end, shard, run->residual->rows);
     run->places.of[shard] = (unsigned short)take_place(run, shard, worker);
     double *sums = sums_of(run, shard);
@@ -199,8 +212,7 @@ static int far_sums(double **out, broad__residual *residual, size_t doubles, bro
     memory->zero(far->sums, doubles);
     if (first < end) job(context, first, end, far->sums, 0);
     if (memory->ask) memory->ask(far->sums, doubles);
-    int begun = far->meanwhile ? far->meanwhile(far->meanwhile_context) : BROAD_OK;
-    far->meanwhile = NULL;
+    int begun = do_meanwhile(residual);
     status = memory->get(residual->shard_sums, far->sums, doubles);
     if (status == BROAD_OK) status = begun;
     if (status == BROAD_OK && residual->divided) {
@@ -225,8 +237,12 @@ int broad__shard_sums(double **out, broad__residual *residual, size_t doubles, b
         broad__comm_own_shards(&run.first, &end, shards);
         run.count = end - run.first;
     }
-    broad__pool_run_stretches(residual->pool, run.count, shard_run_one, &run, share_begin);
+    /* Behind the shards, for the thread that is done with its own first; not worth waking one up for. */
+    int aside = residual->meanwhile && run.count > 1;
+    broad__pool_run_stretches(residual->pool, run.count + (size_t)aside, shard_run_one, &run, share_begin);
+    if (residual->meanwhile) run.begun = do_meanwhile(residual);
     if (residual->divided) status = add_ranks(&run);
+    if (status == BROAD_OK) status = run.begun;
     *out = residual->divided ? residual->shard_sums : sums_of(&run, 0);
     return broad__watch_check(status);
 }

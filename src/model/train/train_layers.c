@@ -74,8 +74,7 @@ static int append_found(broad_trainer *t, const broad__layer_request *request)
     broad_model *model = t->model;
     const broad__search_result *found = &t->found;
     broad__layer layer = shape_layer(t, request);
-    layer.weight = copy_doubles(found->weight, layer.inputs * layer.nodes);
-    layer.bias = copy_doubles(found->bias, layer.nodes);
+    broad__search_take_nodes(&layer.weight, &layer.bias, &t->search, found, layer.inputs, layer.nodes);
     layer.output = found->w ? copy_doubles(found->w, layer.width * model->outputs)
                             : broad__alloc_doubles(layer.width, model->outputs);
     layer.certificate = found->certificate;
