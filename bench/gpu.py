@@ -1,5 +1,6 @@
 """Results of scripts/bench_gpu as Markdown, for docs/gpu.md."""
 from bench.images.report import table
+from bench.marks import wrapped
 from bench.tool import Failure
 
 PAGE = "docs/gpu.md"
@@ -62,9 +63,11 @@ def supervised(found):
 def machine(found):
     device, fits = found["device"], found["cases"]["fits"]
     left = "the same number of bytes was" if fits["room_first"] == fits["room_last"] else "another number of bytes was"
-    return (f"Measured on {device['device']} ({device['memory'] / 1e9:.0f} GB), broad and PyTorch on the same card. A large product in double precision runs there\n"
-            f"at {device['dgemm_gflops'] / 1e3:.1f} TFLOP/s: that is the peak below. After {count(fits['fits'])} fits in one process\n"
-            f"{left} free on the card as after the first.\n")
+    peaks = [one["gflops"] / one["of_peak"] / 1e3 for one in found["cases"].values() if "of_peak" in one]
+    text = (f"Measured on cards of the kind {device['device']} ({device['memory'] / 1e9:.0f} GB), broad and PyTorch of a line on the same "
+            f"one. A large product in double precision runs there at {min(peaks):.1f} to {max(peaks):.1f} TFLOP/s; the peak below is that "
+            f"of the line's own card. After {count(fits['fits'])} fits in one process {left} free on the card as after the first.")
+    return "\n".join(wrapped(text)) + "\n"
 
 
 def parts(found):

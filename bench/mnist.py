@@ -18,7 +18,7 @@ def make(found):
         rows.append([row["name"], f"{row['nodes']:,}", f"{row['accuracy']:.4f}", f"{row['seconds']:.2f}",
                      f"{row['training']:.2f}", f"{row['cpu_seconds']:.2f}", ratio])
     head = ["", "nodes", "accuracy", "seconds, whole", "training alone", "processor time", "times as fast as numpy"]
-    return "\n".join([*wrapped(f"{found['machine']}; {found['threads']} threads."), "", *table(head, rows)]) + "\n"
+    return "\n".join([*wrapped(f"{found['machine']}; {found['threads']} threads, one run of each."), "", *table(head, rows)]) + "\n"
 
 
 def parts(found):

@@ -2,6 +2,7 @@
 from bench.images import report as images
 from bench.marks import wrapped
 from bench.speed import report as speed
+from bench.tables.stored import processor
 from lab.experiments import tables as experiments
 
 PART = "docs/*.json in short"
@@ -33,9 +34,13 @@ def deep_rows(result):
                f"{ours.mean():.3f}", f"the best three of {len(rivals)}: {shown}", "`make experiments ONLY=tables DATA=FOLDER`"]
 
 
-def mnist_rows(found):
+def mnist_rows(found, benchmarks):
+    """Of another version, or on another machine, than the rows below, this one says so."""
     rows = {row["name"]: row for row in found["rows"]}
-    yield ["MNIST: accuracy (processor time)", "{accuracy:.4f} ({cpu_seconds:.0f} s)".format(**rows["broad fit"]),
+    version, machine = found["machine"].rpartition("broad ")[2].split()[0], processor(found["machine"])
+    named = [f"with version {version}"] if version != benchmarks["versions"]["broad"] else []
+    named += [f"on {machine}"] if machine != processor(benchmarks["machine"]["processor"]) else []
+    yield [f"{', '.join(['MNIST', *named])}: accuracy (processor time of one run)", "{accuracy:.4f} ({cpu_seconds:.0f} s)".format(**rows["broad fit"]),
            "BLS in numpy {accuracy:.4f} ({cpu_seconds:.0f} s)".format(**rows["numpy"]),
            "`scripts/get-data mnist && make bench-mnist`"]
 
@@ -63,9 +68,9 @@ def speed_rows(found):
                 break
 
 
-ROWS = [("photos-benchmarks", panel_rows), ("experiments/photos/tables", deep_rows), ("photos-benchmarks", power_rows),
-        ("mnist", mnist_rows), ("benchmarks", speed_rows)]
-SOURCES = list(dict.fromkeys(name for name, _ in ROWS))
+ROWS = [(panel_rows, "photos-benchmarks"), (deep_rows, "experiments/photos/tables"), (power_rows, "photos-benchmarks"),
+        (mnist_rows, "mnist", "benchmarks"), (speed_rows, "benchmarks")]
+SOURCES = list(dict.fromkeys(name for _, *names in ROWS for name in names))
 
 
 def machine(found):
@@ -76,6 +81,6 @@ def machine(found):
 
 def text(stored):
     """`stored`: what SOURCES name."""
-    rows = [row for name, make in ROWS for row in make(stored[name])]
+    rows = [row for make, *names in ROWS for row in make(*(stored[name] for name in names))]
     lines = images.table(["", "broad", "others", "reproduce"], rows, left=4)
     return "\n".join([*lines, "", *wrapped(machine(stored["benchmarks"]))]) + "\n"

@@ -368,10 +368,8 @@ static void print_time(const planned *p)
 
 static void print_card(const planned *p)
 {
-    static const char *const ways[] = {
-        "", "; there is no room for the columns of a layer, which are computed twice",
-        "; there is no room for nodes: a program can compute them from the inputs in each pass, "
-        "which is the time given here, and fit stays on the processor"};
+    static const char *const ways[] = {"", "; there is no room for the columns of a layer, which are computed twice",
+                                       "; there is no room for nodes, which are computed from the inputs in each pass"};
     char needed[32];
     double work = p->part.flops_rows + p->part.flops_same - p->plan.flops_trials;
     if (p->options.device != BROAD_DEVICE_CUDA) return;

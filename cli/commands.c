@@ -625,8 +625,9 @@ static const cli_command commands[] = {
                        "passes, the run ends as 'stalled' with a valid model. Under --supervise gcv that is the rule: growth ends by "
                        "itself when no layer lowers the score of the chain, and the number of layers is a limit.\n"
                        "If the run is interrupted, the layers so far are saved, if there are any; the tool says so. The stopping options do the same; "
-                       "the first condition that is met ends the run, and 'broad grow' continues from there. A run "
-                       "that does not fit in memory is refused before it starts.",
+                       "the first condition that is met ends the run, and 'broad grow' continues from there. What "
+                       "does not fit in memory is recomputed or kept in temporary files; a run that does not fit even so "
+                       "is refused before it starts.",
         .examples = {
             {"broad fit iris.csv --holdout 0.3", "train on 70 % of the rows, test on the rest, write model.broad"},
             {"broad fit house.csv --target price -o house.broad", "predict the numbers in one column"},
@@ -676,8 +677,8 @@ static const cli_command commands[] = {
                        "line for fit. The presets of every kind come first, then random settings, then variations "
                        "of the best ones so far. A setting given on the command line stays fixed; all others are "
                        "searched.\n"
-                       "A trial that is clearly worse than the best is dropped before its last fold; one that "
-                       "fails is recorded with the reason. The same seed gives the same sequence of trials, "
+                       "By cross-validation, a trial that is clearly worse than the best is dropped before its last fold; "
+                       "one that fails is recorded with the reason. The same seed gives the same sequence of trials, "
                        "however long the search runs.\n"
                        "The score of the winner is slightly optimistic, because it was selected by that score. "
                        "Hold out rows that the search never sees, and test on them.",

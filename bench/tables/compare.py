@@ -104,12 +104,13 @@ def published_beaten(published, method):
 # ---- an earlier version ---------------------------------------------------------------------------------------------
 
 
-def before_lines(measured, before, now):
-    """`now` beside the plain fit of an earlier version, on the same splits."""
+def before_lines(measured, before, now, elsewhere=None):
+    """`now` beside the plain fit of an earlier version, on the same splits; `elsewhere`: the other machine where that was measured."""
     shown = [m for m in measured if before in m.results and now in m.results]
     if not shown:
         return
-    yield from paragraphs(f"`{before}` is the plain `broad fit` of an earlier version, on the same splits and threads. Error: RMSE, "
+    machine = f", but on another machine ({elsewhere}): compare no times" if elsewhere else ""
+    yield from paragraphs(f"`{before}` is the plain `broad fit` of an earlier version, on the same splits and threads{machine}. Error: RMSE, "
                           "or the part of the test rows that is misclassified; the difference has the standard error over the "
                           "splits.")
     yield ""
@@ -119,8 +120,9 @@ def before_lines(measured, before, now):
     yield ""
     differences = relative(shown, now, before)
     times = [sum(m.mean(name, "cpu_seconds") for m in shown) for name in (before, now)]
+    time = "" if elsewhere else f"; processor time {times[1] / times[0]:.2f} of what it was"
     yield from paragraphs(f"Better on {sum(d < 0 for d in differences)} tables, worse on {sum(d > 0 for d in differences)} "
-                          f"(Wilcoxon's p {chance_text(differences)}); processor time {times[1] / times[0]:.2f} of what it was.")
+                          f"(Wilcoxon's p {chance_text(differences)}){time}.")
 
 
 def before_cells(measured, before, now):

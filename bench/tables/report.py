@@ -126,14 +126,16 @@ def with_deviation(values, classes):
     return f"{mean:.{digits}f}{deviation}"
 
 
-def time_table(measured, methods):
+def time_table(measured, methods, elsewhere=()):
+    """`elsewhere`: methods whose times are those of another machine."""
     rows = [[m.table.name] + [short(m.mean(method, "seconds")) if method in m.results else "" for method in methods]
             for m in measured]
     for title, what in (("all, by the clock", "seconds"), ("all, processor time", "cpu_seconds")):
         sums = [sum(m.mean(method, what) for m in measured if method in m.results) for method in methods]
         rows.append([title, *map(short, sums)])
     if "auto" in methods:
-        rows.append(["processor time, multiple of auto's", *(multiple(measured, method) for method in methods)])
+        rows.append(["processor time, multiple of auto's",
+                     *("" if method in elsewhere else multiple(measured, method) for method in methods)])
     yield from table_lines(["table", *methods], rows)
 
 

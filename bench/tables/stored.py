@@ -1,7 +1,22 @@
 """An earlier run of a benchmark of tables, whose results need not be measured again."""
 import json
+import re
 
 from bench.tool import Failure
+
+
+def processor(machine):
+    """Of what a run says of its machine, the processor by its plain name."""
+    return re.sub(r"\(R\)|\(TM\)| (CPU|Processor)\b", "", machine.split(",")[0])
+
+
+def elsewhere(found):
+    """{method: processor} of the methods that an earlier run had on another machine: their times say nothing beside the others."""
+    def hardware(machine):
+        return machine.split(", broad ")[0]
+
+    return {method: processor(run["machine"]) for run in found.get("stored", []) for method in run["methods"]
+            if hardware(run["machine"]) != hardware(found["machine"])}
 
 
 class Stored:

@@ -5,6 +5,7 @@ from bench.marks import listed, paragraphs
 from bench.tables import compare, diagram, ranks
 from bench.tables.report import (count, failure_lines, figure_table, footnotes, measured_of, methods_of, quality_table,
                                  rank_lines, rank_rows, section, short, table_lines, time_table)
+from bench.tables.stored import elsewhere, processor
 from bench.tool import Failure
 
 DEPTH = 4
@@ -19,7 +20,7 @@ NETWORKS = {
     "before": [],
 }
 BEFORE = "before"  # by an earlier tool: compared table by table, and not ranked
-# The first network with another effort, or by another name: in pairs only, as ranks among themselves would say nothing.
+# The first network with another effort, or with all the nodes that its rows allow: in pairs only, as ranks among themselves would say nothing.
 VARIANTS = ["auto-fast", "auto-thorough", "bls"]
 RIVALS = {"ridge": "ridge", "svm": "SVM, grid-searched", "forest": "random forest", "extra": "extremely randomised trees",
           "boosting": "boosting", "boosting-early": "boosting, stopped early", "boosting-grid": "boosting, grid-searched",
@@ -74,13 +75,21 @@ def more_tables(found, measured, methods):
     likely = with_likelihood(measured, methods)
     yield "Mean ranks by the log-likelihood", list(rank_lines(*likely, "log_likelihood")) if len(likely[1]) > 1 else []
     yield "Beside published figures", list(compare.published_lines(found["published"], methods[0]))
-    yield "Before and after", list(compare.before_lines(measured, BEFORE, methods[0]))
+    yield "Before and after", list(compare.before_lines(measured, BEFORE, methods[0], elsewhere(found).get(BEFORE)))
     yield "What auto promises", list(compare.promise_lines(found.get("alone", []), methods[0]))
     yield ("How far the estimate is from the test error",
            list(compare.gap_lines(measured, methods_of(found, measured))))
     for name, title in QUALITY_TITLES.items():
         yield title, list(quality_table(measured, methods, name))
-    yield "Seconds of training", list(time_table(measured, methods))
+    yield "Seconds of training", list(time_lines(found, measured, methods))
+
+
+def time_lines(found, measured, methods):
+    away = {name: where for name, where in elsewhere(found).items() if name in methods}
+    yield from time_table(measured, methods, away)
+    if away:
+        yield ""
+        yield from paragraphs(f"On another machine, {listed(dict.fromkeys(away.values()))}: {listed(away)}.")
 
 
 def with_likelihood(measured, methods):
@@ -153,9 +162,19 @@ def in_short(found):
     given = sum("/" in m.table.name for m in measured)
     begin = (f"Plain `broad fit` on {len(measured)} public tables, {given} of them with splits that others have published on, "
              f"against {found['rivals']}: mean rank (1 is best), number of tables, and Wilcoxon's test over the tables "
-             f"(`make bench-uci DATA=FOLDER TABLES=FOLDER`; {found['machine'].split(',')[0]}, "
-             f"{count(found['threads'], 'thread')}).")
+             f"(`make bench-uci DATA=FOLDER TABLES=FOLDER`; {machines(found, shown)}, {count(found['threads'], 'thread')}).")
     return "\n".join([*paragraphs(begin), "", *short_table(measured, methods, shown), "", *paragraphs(verdict(found))]) + "\n"
+
+
+def machines(found, shown):
+    """Where the methods that are shown were measured."""
+    away = {name: where for name, where in elsewhere(found).items() if name in shown}
+    groups = {where: [name for name in away if away[name] == where] for where in away.values()}
+    words = [processor(found["machine"])]
+    for where, names in groups.items():
+        others = len(names) == len(shown) - 1 and shown[0] not in names
+        words.append(f"{'the others' if others else listed(NAMES.get(name, name) for name in names)} on {where}")
+    return ", ".join(words)
 
 
 def verdict(found):

@@ -102,16 +102,38 @@ static int find_copies(data_photos *p)
     return BROAD_OK;
 }
 
+/* In text, and as a key of JSON. */
+static const char *const format_names[DATA_PHOTO_FORMATS][2] = {
+    {"JPEG", "jpeg"}, {"PNG", "png"}, {"HEIC", "heic"}, {"WebP", "webp"}, {"TIFF", "tiff"}};
+
+/* A photo that was read, and so is of one of the formats, has these bytes at this place. */
+typedef struct beginning {
+    data_photo_format format;
+    size_t at, count;
+    const char *bytes;
+} beginning;
+
+static const beginning beginnings[] = {{DATA_PHOTO_JPEG, 0, 2, "\xff\xd8"}, {DATA_PHOTO_PNG, 0, 4, "\x89PNG"},
+                                       {DATA_PHOTO_HEIC, 4, 4, "ftyp"},     {DATA_PHOTO_WEBP, 8, 4, "WEBP"},
+                                       {DATA_PHOTO_TIFF, 0, 4, "II*\0"},    {DATA_PHOTO_TIFF, 0, 4, "MM\0*"}};
+
+static void count_format(data_photos *p, const char *path)
+{
+    unsigned char start[12] = {0};
+    size_t bytes = 0;
+    if (broad__file_read_start(start, &bytes, path, sizeof start)) return;
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
+        if (memcmp(start + beginnings[i].at, beginnings[i].bytes, beginnings[i].count) == 0) {
+            p->of_format[beginnings[i].format]++;
+            return;
+        }
+}
+
 static void look_at_files(data_photos *p)
 {
     for (size_t i = 0; i < broad_data_rows(p->data); i++) {
         const broad_photo *photo = broad_data_photo(p->data, i);
-        unsigned char start[4] = {0};
-        size_t bytes = 0;
-        if (!broad__file_read_start(start, &bytes, photo->file, sizeof start)) {
-            p->jpegs += start[0] == 0xff && start[1] == 0xd8;
-            p->pngs += memcmp(start, "\x89PNG", 4) == 0;
-        }
+        count_format(p, photo->file);
         p->faulty += photo->faults != 0;
         p->landscape += photo->width > photo->height;
         p->portrait += photo->width < photo->height;
@@ -242,7 +264,11 @@ static void print_classes(const data_photos *p)
     cli_print("photos   %zu", rows);
     for (size_t c = 0; p->class_counts && c < classes; c++)
         cli_print("%s %s %zu", c ? "," : ":", broad_data_output_name(p->data, c), p->class_counts[c]);
-    cli_print("\nformats  %zu JPEG, %zu PNG\n", p->jpegs, p->pngs);
+    cli_print("\nformats ");
+    for (size_t f = 0; f < DATA_PHOTO_FORMATS; f++)
+        if (f <= DATA_PHOTO_PNG || p->of_format[f])
+            cli_print("%s %zu %s", f ? "," : "", p->of_format[f], format_names[f][0]);
+    cli_print("\n");
 }
 
 static void print_sizes(const data_photos *p)
@@ -422,8 +448,8 @@ static json_t *group_json(const data_photos *p, size_t group)
 void data_photos_json(json_t *object, const data_photos *p)
 {
     json_t *formats = json_object(), *copies = json_array(), *groups = json_array();
-    cli_json_put(formats, "jpeg", json_integer((json_int_t)p->jpegs));
-    cli_json_put(formats, "png", json_integer((json_int_t)p->pngs));
+    for (size_t f = 0; f < DATA_PHOTO_FORMATS; f++)
+        cli_json_put(formats, format_names[f][1], json_integer((json_int_t)p->of_format[f]));
     cli_json_put(object, "formats", formats);
     cli_json_put(object, "sizes", sizes_json(p));
     cli_json_put(object, "shapes", shapes_json(p));

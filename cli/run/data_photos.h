@@ -5,6 +5,15 @@
 #include "run/data_advice.h"
 #include "run/photo_summary.h"
 
+typedef enum data_photo_format {
+    DATA_PHOTO_JPEG,
+    DATA_PHOTO_PNG,
+    DATA_PHOTO_HEIC,
+    DATA_PHOTO_WEBP,
+    DATA_PHOTO_TIFF,
+    DATA_PHOTO_FORMATS
+} data_photo_format;
+
 typedef struct data_photos {
     const broad_data *data;
     cli_photo_facts facts;
@@ -15,7 +24,7 @@ typedef struct data_photos {
     size_t *copy_of; /* row with the same bytes, the first of them; the row itself where it has no other */
     size_t copies;   /* rows that are not their own copy_of */
     size_t faulty;   /* photos that are too dark, too bright, blurred or too small */
-    size_t jpegs, pngs;
+    size_t of_format[DATA_PHOTO_FORMATS];
     size_t landscape, portrait;
     size_t timed, placed;
     char first_time[20], last_time[20];

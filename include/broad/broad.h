@@ -168,13 +168,12 @@ typedef enum broad_weights {
 typedef enum broad_feature_weights {
     BROAD_FEATURE_WEIGHTS_RANDOM,
     BROAD_FEATURE_WEIGHTS_AUTOENCODER,
-    /* Random directions with the bias chosen so that the node's transition passes through a training row; every second
-     * group uses two inputs per node. */
+    /* The bias is chosen so that the node's transition passes through a training row. Which directions are drawn is tried on
+     * the rows: of all inputs, of one to three of them, both in turn, or from one row to another. */
     BROAD_FEATURE_WEIGHTS_SAMPLED
 } broad_feature_weights;
 /* Whether feature nodes are drawn with a metric learned from the rows; auto: where rows that it has not seen say so. */
 typedef enum broad_learned { BROAD_LEARNED_AUTO, BROAD_LEARNED_YES, BROAD_LEARNED_NO } broad_learned;
-/* How long preset auto may look for good nodes. */
 /* Where training and prediction compute. Results agree up to rounding; with BROAD_DEVICE_CPU they have the same bits
  * everywhere. */
 typedef enum broad_device {
@@ -182,6 +181,7 @@ typedef enum broad_device {
     BROAD_DEVICE_CUDA /* a GPU, by libbroad-cuda.so: nodes and sums of many rows, and large matrices       */
 } broad_device;
 
+/* How long preset auto may look for good nodes. */
 typedef enum broad_effort { BROAD_EFFORT_FAST, BROAD_EFFORT_NORMAL, BROAD_EFFORT_THOROUGH } broad_effort;
 /* What is known of the metric that feature nodes were drawn with. */
 typedef enum broad_metric_form {
@@ -1446,8 +1446,8 @@ BROAD_API int broad_model_can_correct(const broad_model *model);
 BROAD_API const broad_model *broad_trainer_model(const broad_trainer *trainer);
 BROAD_API int broad_trainer_seconds(broad_seconds *out, const broad_trainer *trainer);
 /* What broad_eval() of the training rows gives, up to rounding, from the residuals that training has left: nothing is
- * predicted. out->rows is 0 where there are none: with weights that are all solved at once or with each layer, and where the
- * trainer has other rows than `data`. */
+ * predicted. out->rows is 0 where there are none: with weights that are all solved at once (bls, rvfl) or with each layer, with
+ * joint weights whose rows were on a GPU, and where the trainer has other rows than `data`. */
 BROAD_API int broad_trainer_measure(broad_metrics *out, const broad_trainer *trainer, const broad_data *data);
 /* Closes the trainer and hands its model over to `out`, or frees it where `out` is NULL. */
 BROAD_API void broad_trainer_close(broad_model **out, broad_trainer *trainer);

@@ -340,6 +340,29 @@ class Report(unittest.TestCase):
         self.assertIn("Better on 0 tables, worse on 0 (Wilcoxon's p 1); processor time 1.00", text)
         self.assertNotRegex(text, r"(?m)^\| before \|")  # it has no rank
 
+    def test_times_of_another_machine_are_not_compared(self):
+        self.found["machine"] = "AMD EPYC, 2 processors, broad 0.2.0"
+        self.found["methods"].append("before")
+        self.found["networks"]["before"] = []
+        self.found["tables"][0]["results"]["before"] = [result_of(0.6), result_of(0.6)]
+        run = {"machine": "AMD EPYC, 2 processors, broad 0.1.0", "methods": ["forest", "before"]}
+        self.found["stored"] = [run]
+        text, words = uci.make(self.found), " ".join(uci.in_short(self.found).split())
+        self.assertIn("| processor time, multiple of auto's | 1 | 1 |", text)
+        self.assertIn("processor time 1.00 of what it was", text)
+        self.assertIn("AMD EPYC, 1 thread).", words)
+        run["machine"] = "Intel(R) Xeon(R) Processor, 2 processors, broad 0.1.0"
+        text, words = uci.make(self.found), " ".join(uci.in_short(self.found).split())
+        self.assertIn("| processor time, multiple of auto's | 1 |  |\n\nOn another machine, Intel Xeon: forest.\n", text)
+        self.assertIn("on another machine (Intel Xeon): compare no times.", " ".join(text.split()))
+        self.assertNotIn("of what it was", text)
+        self.assertIn("AMD EPYC, the others on Intel Xeon, 1 thread).", words)
+        self.found["stored"] = [{"machine": "Intel Core, 2 processors", "methods": ["before", "boosting"]}, run]
+        for table in self.found["tables"]:
+            table["results"]["boosting"] = table["results"]["forest"]
+        self.found["methods"].append("boosting")
+        self.assertIn("AMD EPYC, boosting on Intel Core, random forest on Intel Xeon, 1 thread).", " ".join(uci.in_short(self.found).split()))
+
     def test_json_is_stored_line_by_line(self):
         self.assertEqual(json.loads(marks.dump(self.found, uci.DEPTH)), self.found)
 

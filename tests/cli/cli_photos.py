@@ -59,6 +59,15 @@ def png(width, height, shade, at=None):
             chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
 
 
+def tiff(order, width, height, shade):
+    """The same kind of picture without compression, in one strip, with numbers in this order of bytes."""
+    pixels = bytes((shade * y + 3 * x) % 256 for y in range(height) for x in range(width))
+    entries = [(256, width), (257, height), (258, 8), (259, 1), (262, 1), (273, 8), (277, 1), (278, height), (279, len(pixels))]
+    fields = b"".join(struct.pack(order + "HHIHH", tag, 3, 1, value, 0) for tag, value in entries)
+    start = {"<": b"II*\0", ">": b"MM\0*"}[order] + struct.pack(order + "I", 8 + len(pixels))
+    return start + pixels + struct.pack(order + "H", len(entries)) + fields + bytes(4)
+
+
 class Photos(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -292,13 +301,25 @@ class Photos(unittest.TestCase):
             self.assertIn(line, text)
         found = result("data", "odd")
         self.assertEqual(found["classes"], {"Clean": 21, "Dusty": 22})
-        self.assertEqual(found["photos"]["formats"], {"jpeg": 42, "png": 1})
+        self.assertEqual(found["photos"]["formats"], {"jpeg": 42, "png": 1, "heic": 0, "webp": 0, "tiff": 0})
         self.assertEqual(found["photos"]["sizes"]["least"], [40, 30])
         self.assertEqual(len(found["photos"]["exact_copies"]), 2)
         self.assertEqual(len(found["photos"]["near_duplicates"]), 2)
         self.assertEqual(len(found["photos"]["skipped"]), 4)
         self.assertGreaterEqual(len(found["advice"]), 3)
         run("data", "odd", "--strict", code=65)
+
+    def test_formats_are_counted(self):
+        if "TIFF" not in result("version")["pictures"]:
+            self.skipTest("this build reads no TIFF")
+        shutil.copytree("more", "mixed")
+        for order in "<", ">":
+            with open("mixed/Clean/%s.tif" % {"<": "little", ">": "big"}[order], "wb") as out:
+                out.write(tiff(order, 40, 30, 3 if order == "<" else 7))
+        with open("mixed/Clean/one.png", "wb") as out:
+            out.write(png(40, 30, 5))
+        self.assertEqual(result("data", "mixed")["photos"]["formats"], {"jpeg": 10, "png": 1, "heic": 0, "webp": 0, "tiff": 2})
+        self.assertIn("formats  10 JPEG, 1 PNG, 2 TIFF\n", run("data", "mixed").stdout)
 
     def test_more_than_five_are_counted(self):
         shutil.copytree("more", "many")
