@@ -12,12 +12,16 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "store/fields.h"
+#include "store/long_text.h"
 
 /* The header begins with these very bytes: readers of any version find the version where it is here. */
 #define START "{\"__metadata__\":{\"format\":\"broad\",\"version\":\""
 #define VERSION "1"
 #define BEFORE_HEADER_DIGITS START VERSION "\",\"checksum.header\":\""
 #define BEFORE_DATA_DIGITS "\",\"checksum.data\":\""
+/* What follows as this program writes it, with a word between the two. */
+#define BEFORE_WEIGHTS "\",\"weights\":\""
+#define BEFORE_MODEL "\",\"model\":\""
 
 enum {
     LENGTH_BYTES = 8,
@@ -233,7 +237,7 @@ static int metadata_read(broad__container *container)
         return broad__fail(BROAD_BAD_MODEL, "__metadata__: there are %zu fields where %d were expected",
                            json_object_size(metadata), NAMES);
     container->weights = json_string_value(json_object_get(metadata, "weights"));
-    container->model = json_string_value(json_object_get(metadata, "model"));
+    container->model = container->taken ? container->taken : json_string_value(json_object_get(metadata, "model"));
     return BROAD_OK;
 }
 
@@ -307,16 +311,36 @@ int broad__container_header_bytes(size_t *out, const void *start, size_t start_b
     return status;
 }
 
+/* Where the text of the model begins, if it is where this program writes it; otherwise 0. */
+static size_t find_model(const char *header, size_t bytes)
+{
+    size_t at = DATA_DIGITS + DIGITS, weights = sizeof BEFORE_WEIGHTS - 1, model = sizeof BEFORE_MODEL - 1;
+    if (bytes - at < weights || memcmp(header + at, BEFORE_WEIGHTS, weights) != 0) return 0;
+    for (at += weights; at < bytes && header[at] >= 'a' && header[at] <= 'z';) at++;
+    return bytes - at >= model && memcmp(header + at, BEFORE_MODEL, model) == 0 ? at + model : 0;
+}
+
+static int header_parse(broad__container *container, size_t bytes)
+{
+    const char *text = (const char *)container->text;
+    char *rest = NULL;
+    size_t rest_bytes = 0, model = find_model(text, bytes);
+    int status = model ? broad__long_text_take(&container->taken, &rest, &rest_bytes, text, bytes, model) : BROAD_OK;
+    if (!status)
+        status = broad__json_parse(&container->header, rest ? rest : text, rest ? rest_bytes : bytes, "the header");
+    broad__free(rest);
+    return status;
+}
+
 int broad__container_open_header(broad__container *out, const void *bytes, size_t count)
 {
     size_t before = 0;
     broad__container made = {.text = (const unsigned char *)bytes + LENGTH_BYTES};
     int status = broad__container_header_bytes(&before, bytes, count, count);
     if (!status) status = header_check(made.text, before - LENGTH_BYTES);
-    if (!status) status = broad__json_parse(&made.header, made.text, before - LENGTH_BYTES, "the header");
-    if (status) return status;
+    if (!status) status = header_parse(&made, before - LENGTH_BYTES);
     made.data_bytes = count - before;
-    status = metadata_read(&made);
+    if (!status) status = metadata_read(&made);
     if (!status) status = entries_check(&made);
     if (status) broad__container_close(&made);
     else *out = made;
@@ -343,6 +367,7 @@ int broad__container_open(broad__container *out, const void *bytes, size_t count
 void broad__container_close(broad__container *container)
 {
     json_decref(container->header);
+    broad__free(container->taken);
     *container = (broad__container){0};
 }
 

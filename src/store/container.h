@@ -33,6 +33,7 @@ typedef struct broad__container {
     const unsigned char *data;
     size_t data_bytes;
     const char *weights, *model; /* metadata texts of the same names */
+    char *taken;                 /* the latter, if it was taken out of the header before that was parsed */
 } broad__container;
 
 /* Whether these first bytes of a file can be those of a model that this version reads. */

@@ -34,10 +34,10 @@ enum { HELPER_PATH = 4096 };
 #define HELPER_SANITIZED 0
 #endif
 
-/* Fails the test with the library's message where `call` does not return BROAD_OK. */
 /* How a call runs, for functions that take broad_run_options. */
 #define THREADS(count) (&(const broad_run_options){.size = sizeof(broad_run_options), .threads = (count)})
 
+/* Fails the test with the library's message where `call` does not return BROAD_OK. */
 #define assert_ok(call)                                                                                                \
     do {                                                                                                               \
         int status_ = (call);                                                                                          \
