@@ -20,7 +20,8 @@ if "address" in INSTRUMENTS and "LD_PRELOAD" not in os.environ:
                              text=True).stdout.strip()
     os.execve(sys.executable, [sys.executable, *sys.argv],
               dict(os.environ, LD_PRELOAD=library, ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1"))
-faulthandler.dump_traceback_later(250, exit=True)  # before ctest ends a hang without a word of where it is
+# Before ctest ends a hang without a word of where it is.
+faulthandler.dump_traceback_later(0.9 * float(os.environ.get("BROAD_MOST_SECONDS", "300")), exit=True)
 try:
     import numpy as np
 except ImportError:
