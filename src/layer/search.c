@@ -127,7 +127,10 @@ static int expect_next(run *r)
     size_t weights = task->residual->z.features * task->following, biases = task->following;
     if (!task->following || (far && !task->may_defer)) return BROAD_OK;
     if (far) weights = broad__max(weights, s->weight_capacity), biases = broad__max(biases, s->bias_capacity);
-    if (weights > s->next_weight_capacity || biases > s->next_bias_capacity) s->next.nodes = 0;
+    if (weights > s->next_weight_capacity || biases > s->next_bias_capacity) {
+        broad__far_void_ahead(task->residual, s->next_weight);
+        s->next.nodes = 0;
+    }
     int status = broad__reserve_unset(&s->next_weight, &s->next_weight_capacity, weights);
     if (status == BROAD_OK) status = broad__reserve_unset(&s->next_bias, &s->next_bias_capacity, biases);
     if (status == BROAD_OK) task->residual->meanwhile = begin_next, task->residual->meanwhile_context = r;
