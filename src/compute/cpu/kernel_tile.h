@@ -135,8 +135,9 @@ INLINE void tile_and_half(product p, const size_t rows, size_t last, const int w
         half c = half_load_end(p.b + LANES, last, whole || padded);
         UNROLL for (size_t i = 0; i < rows; i++)
         {
-            sums[i] = full_fma(full_spread(p.a[i * p.a_row]), b, sums[i]);
-            more[i] = half_fma(half_spread(p.a[i * p.a_row]), c, more[i]);
+            full a = full_spread(p.a[i * p.a_row]);
+            sums[i] = full_fma(a, b, sums[i]);
+            more[i] = half_fma(low_of(a), c, more[i]);
         }
         p.a += p.a_step;
         p.b += p.b_step;

@@ -42,6 +42,7 @@ INLINE void full_store_masked(double *p, full v, mask m) { _mm512_mask_storeu_pd
 INLINE half half_load(const double *p) { return _mm256_loadu_pd(p); }
 INLINE half half_load_masked(const double *p, mask m) { return _mm256_maskz_loadu_pd(m, p); }
 INLINE half half_spread(double value) { return _mm256_set1_pd(value); }
+INLINE half low_of(full v) { return _mm512_castpd512_pd256(v); }
 INLINE half half_fma(half a, half b, half c) { return _mm256_fmadd_pd(a, b, c); }
 INLINE void half_store(double *p, half v) { _mm256_storeu_pd(p, v); }
 INLINE void half_store_masked(double *p, half v, mask m) { _mm256_mask_storeu_pd(p, m, v); }
@@ -121,6 +122,7 @@ typedef full half;
 INLINE half half_load(const double *p) { return full_load(p); }
 INLINE half half_load_masked(const double *p, mask m) { return full_load_masked(p, m); }
 INLINE half half_spread(double value) { return full_spread(value); }
+INLINE half low_of(full v) { return v; }
 INLINE half half_fma(half a, half b, half c) { return full_fma(a, b, c); }
 INLINE void half_store(double *p, half v) { full_store(p, v); }
 INLINE void half_store_masked(double *p, half v, mask m) { full_store_masked(p, v, m); }
