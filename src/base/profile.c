@@ -79,6 +79,7 @@ broad__profile_span broad__profile_start(void)
         span.began = broad__seconds();
         span.began_here = broad__thread_seconds();
         span.helped = atomic_load(&here.profile->helped);
+        span.parts = atomic_load(&here.profile->parts);
     }
     here.phase = BROAD__PHASE_WHOLE;
     return span;
@@ -97,7 +98,18 @@ void broad__profile_stop(broad__profile_span span, broad__profile_stage stage, d
         add(&here.profile->blocked, 1e9 * (elapsed - seconds));
         seconds = elapsed;
     }
-    broad__profile_add(here.profile, stage, seconds + helped, flops, bytes);
+    double parts = 1e-9 * (double)(atomic_load(&here.profile->parts) - span.parts);
+    broad__profile_add(here.profile, stage, seconds + helped - parts, flops, bytes);
+}
+
+double broad__profile_part(void) { return here.profile ? broad__thread_seconds() : 0; }
+
+void broad__profile_part_done(double began, broad__profile_stage stage, double bytes)
+{
+    if (!here.profile) return;
+    double seconds = broad__thread_seconds() - began;
+    if (here.phase == BROAD__PHASE_WHOLE) add(&here.profile->parts, 1e9 * seconds);
+    broad__profile_add(here.profile, stage, seconds, 0, bytes);
 }
 
 void broad__profile_help(broad__profile_scope scope)

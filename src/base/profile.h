@@ -24,6 +24,8 @@
 /* clang-format off */
 #define BROAD__STAGES(X) \
     X(READ,          "read",          "data",    "the data read") \
+    X(DECODE,        "decode",        "data",    "photos decoded") \
+    X(MAPS,          "maps",          "data",    "descriptors, windows and pixels of photos") \
     X(LOAD,          "load",          "data",    "the model read") \
     X(HASH,          "hash",          "data",    "fingerprint of the rows") \
     X(STATISTICS,    "statistics",    "data",    "statistics of the columns") \
@@ -62,6 +64,7 @@ struct broad_profile {
     broad__stage_sums stages[BROAD__STAGE_COUNT];
     atomic_uint_fast64_t helped;  /* nanoseconds of other threads for what is counted as a whole */
     atomic_uint_fast64_t blocked; /* nanoseconds in stages in which their thread waited */
+    atomic_uint_fast64_t parts;   /* nanoseconds of parts of what is counted as a whole */
 };
 
 /* What a run is doing. Within a pilot, and within what is counted as a whole, other phases change nothing. */
@@ -97,11 +100,14 @@ void broad__profile_add(broad_profile *profile, broad__profile_stage stage, doub
 typedef struct broad__profile_span {
     broad__profile_scope before;
     double began, began_here; /* by the clock, and of this thread */
-    uint64_t helped;
+    uint64_t helped, parts;
 } broad__profile_span;
 
 broad__profile_span broad__profile_start(void);
 void broad__profile_stop(broad__profile_span span, broad__profile_stage stage, double flops, double bytes);
+/* Around a part of it, on one thread, that is a stage of its own and not counted with the whole. It begins at: */
+double broad__profile_part(void);
+void broad__profile_part_done(double began, broad__profile_stage stage, double bytes);
 /* A thread of a pool that works in the scope of another, before and after. */
 void broad__profile_help(broad__profile_scope scope);
 void broad__profile_helped(void);

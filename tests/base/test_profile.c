@@ -116,6 +116,52 @@ static void phases(void **state)
     broad_profile_close(profile);
 }
 
+/* ---- parts of a whole ------------------------------------------------------------------------------------------- */
+
+#define SPUN 0.01
+
+static void spin(void)
+{
+    for (double end = broad__thread_seconds() + SPUN; broad__thread_seconds() < end;) continue;
+}
+
+static void part_job(void *context, size_t index, size_t worker)
+{
+    (void)context, (void)index, (void)worker;
+    double began = broad__profile_part();
+    spin();
+    broad__profile_part_done(began, BROAD__STAGE_DECODE, 9);
+}
+
+/* They are stages of their own, on whatever thread, and no longer of the whole; one that was before it takes nothing from it. */
+static void parts_of_a_whole(void **state)
+{
+    (void)state;
+    enum { JOBS = 6 };
+    broad_profile *profile = NULL;
+    broad__pool *pool = NULL;
+    assert_ok(broad_profile_open(&profile));
+    assert_ok(broad__pool_open(&pool, 3));
+    part_job(NULL, 0, 0); /* nothing is active yet */
+    broad__profile_scope outside = broad__profile_enter(profile);
+    part_job(NULL, 0, 0);
+    assert_true(stage_named(profile, "decode").seconds >= SPUN);
+    broad__profile_span span = broad__profile_start();
+    broad__pool_run(pool, JOBS, part_job, NULL);
+    broad__profile_stop(span, BROAD__STAGE_PREDICT, 0, 0);
+    assert_true(stage_named(profile, "decode").seconds >= (1 + JOBS) * SPUN);
+    assert_int_equal(stage_named(profile, "decode").calls, 1 + JOBS);
+    assert_true(stage_named(profile, "decode").bytes == 9 * (1 + JOBS));
+    assert_true(stage_named(profile, "predict").seconds < JOBS * SPUN / 2);
+    span = broad__profile_start();
+    spin();
+    broad__profile_stop(span, BROAD__STAGE_PREDICT, 0, 0);
+    assert_true(stage_named(profile, "predict").seconds >= SPUN);
+    broad__profile_leave(outside);
+    broad__pool_close(pool);
+    broad_profile_close(profile);
+}
+
 /* ---- threads --------------------------------------------------------------------------------------------------- */
 
 static void gram_job(void *context, size_t index, size_t worker)
@@ -272,6 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_by_hand),
         cmocka_unit_test(phases),
+        cmocka_unit_test(parts_of_a_whole),
         cmocka_unit_test(helpers_follow),
         cmocka_unit_test(same_counts_for_any_threads),
         cmocka_unit_test(stages_of_known_networks),

@@ -60,8 +60,8 @@ class Profile(Case):
         self.assertGreater(profile["counted"], 0.95 * profile["threads"] * profile["seconds"], profile)
 
     def test_chain(self):
-        found = self.ok("fit", self.write("long.csv", blobs(3000)), "-o", self.path("c"), "--json", "--profile", "--threads",
-                        "2", "--preset", "paper", "--kind", "brls", "--enhance", "100x20")
+        found = self.ok("fit", self.write("long.csv", blobs(8000)), "-o", self.path("c"), "--json", "--profile", "--threads",
+                        "2", "--preset", "paper", "--kind", "brls", "--enhance", "100x30")
         self.stages(found)
         self.check_explained(found)
 
@@ -71,6 +71,23 @@ class Profile(Case):
         for name in ("joint_fill", "joint_gram", "joint_factor", "joint_refine", "joint_loo", "pilot"):
             self.assertIn(name, stages)
         self.check_explained(found)
+
+    def test_photos(self):
+        """Decoding and maps are stages of their own; with the cache they are not needed again."""
+        photos, words = self.path("photos"), ["--cache", self.path("cache"), "--json", "--profile", "--threads", "2"]
+        self.ok("render", photos, "--count", "40", "--size", "400", "-q")
+        folders = [os.path.join(photos, name) for name in ("Clean", "Dusty")]
+        sizes = [os.path.getsize(os.path.join(folder, name)) for folder in folders for name in os.listdir(folder)]
+        found = self.ok("fit", photos, "-o", self.path("p"), *words)
+        stages = self.stages(found, threads=2)
+        self.check_explained(found)
+        self.assertEqual((stages["decode"]["calls"], stages["decode"]["bytes"]), (len(sizes), sum(sizes)))
+        self.assertGreaterEqual(stages["maps"]["calls"], len(sizes))
+        new = self.stages(self.ok("predict", self.path("p"), photos, "--cache", "no", *words[2:]))
+        self.assertEqual(new["decode"]["calls"], len(sizes))
+        again = self.stages(self.ok("fit", photos, "-o", self.path("p"), *words))
+        self.assertNotIn("decode", again)
+        self.assertNotIn("maps", again)
 
     def test_grow_and_learn(self):
         grown = self.ok("grow", self.path("base"), self.data, "--enhance", "10x1", "-o", self.path("g"), "--json",

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "data/photo/photos_cache.h"
 #include "image/augment.h"
@@ -114,7 +115,9 @@ static int view_at(view *v, size_t side)
     options.side = side;
     broad__image_free(&v->image);
     v->side = 0;
+    double began = broad__profile_part();
     int status = broad__decode(&v->image, &v->facts, v->bytes, v->count, &options);
+    broad__profile_part_done(began, BROAD__STAGE_DECODE, (double)v->count);
     if (status < 0) return status;
     int lying = v->facts.exif.orientation >= 5;
     v->width = lying ? v->facts.height : v->facts.width;
@@ -186,6 +189,7 @@ static int add_rows(broad__prepared *out, const view *v, broad__photo_part part,
     broad__augmentation changes;
     unsigned faults = 0;
     broad__augmentation_paper(&changes);
+    double began = broad__profile_part();
     int status = broad__photo_map(out->inputs + out->rows * inputs, maker, picture);
     if (status == BROAD_OK)
         status = broad__image_faults(&faults, picture, smaller(part.right - part.left, part.bottom - part.top));
@@ -199,6 +203,7 @@ static int add_rows(broad__prepared *out, const view *v, broad__photo_part part,
         part.copy = k;
         out->parts[out->rows++] = part;
     }
+    broad__profile_part_done(began, BROAD__STAGE_MAPS, 0);
     return status;
 }
 
