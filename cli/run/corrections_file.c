@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "run/photo_verdict.h"
 
 enum { CELLS_MAX = 512, PROBLEMS_SHOWN = 20, PROBLEM_TEXT = 320, NONE = -1 };
 static const size_t FILE_MOST = (size_t)1 << 30;
@@ -26,6 +27,7 @@ typedef struct reading {
     size_t cell_count;
     char *cells[CELLS_MAX];
     int file, correction, verdict;    /* columns; NONE */
+    int label, unsure, unlike;        /* columns of a report, from which its verdict follows; NONE */
     size_t class_count;               /* columns of probabilities */
     int class_columns[CELLS_MAX];     /* where they are */
     char class_names[CELLS_MAX][128]; /* of which classes */
@@ -115,6 +117,9 @@ static int find_columns(reading *r)
     r->correction = column_named(r, "correction");
     if (r->correction == NONE && r->cell_count == 2) r->correction = r->file == 1 ? 0 : 1;
     r->verdict = column_named(r, "verdict");
+    r->label = column_named(r, "label");
+    r->unsure = column_named(r, "unsure");
+    r->unlike = column_named(r, "unlike");
     find_classes(r);
     int plain = any && r->file == NONE && r->cell_count == 2;
     if (plain) {
@@ -152,8 +157,8 @@ static double probability(char *text)
     return end == text ? -1 : value;
 }
 
-/* The class that the verdict was before it was edited: that of the largest probability. NULL: not known. */
-static const char *first_verdict(reading *r)
+/* The class of the largest probability. NULL: not known. */
+static const char *most_probable(reading *r)
 {
     const char *best = NULL;
     double largest = -1;
@@ -166,13 +171,30 @@ static const char *first_verdict(reading *r)
     return best;
 }
 
+static int says_yes(reading *r, int column) { return strcasecmp(cell(r, column), "yes") == 0; }
+
+/* The verdict before it was edited. NULL: not known. */
+static const char *first_verdict(reading *r)
+{
+    if (r->label == NONE) return most_probable(r);
+    if (says_yes(r, r->unlike)) return CLI_UNLIKE;
+    return says_yes(r, r->unsure) ? CLI_UNSURE : cell(r, r->label);
+}
+
+/* Whether a person wrote the verdict. A class may be called like a word of the report: then its columns tell them apart. */
+static int is_edited(reading *r, const char *verdict)
+{
+    const char *before = first_verdict(r);
+    if (!*verdict || !before || strcmp(verdict, before) == 0) return 0;
+    return r->label != NONE || (strcasecmp(verdict, CLI_UNSURE) && strcasecmp(verdict, CLI_UNLIKE));
+}
+
 /* NULL: the line has no correction. */
 static const char *corrected_label(reading *r)
 {
-    const char *correction = cell(r, r->correction), *verdict = cell(r, r->verdict), *before = first_verdict(r);
+    const char *correction = cell(r, r->correction), *verdict = cell(r, r->verdict);
     if (*correction) return correction;
-    if (!*verdict || !before || strcmp(verdict, before) == 0 || !class_called(r, verdict)) return NULL;
-    return verdict;
+    return is_edited(r, verdict) && class_called(r, verdict) ? verdict : NULL;
 }
 
 static const char *check_label(reading *r, const char *label)

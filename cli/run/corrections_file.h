@@ -13,7 +13,8 @@ typedef struct cli_corrections {
 } cli_corrections;
 
 /*
- * Lines without a correction are left out, unless the verdict was edited: it is a class, and not the one of the largest p_CLASS.
+ * Lines without a correction are left out, unless the verdict was edited: it is a class, and not what the report wrote there, as its
+ * columns label, unsure and unlike tell, or without these not the class of the largest p_CLASS.
  * Photos are looked for below `folder` unless it is NULL, as they are named, and beside the file. BROAD_BAD_DATA after every
  * problem was printed with its line.
  */

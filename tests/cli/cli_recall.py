@@ -175,6 +175,19 @@ class Corrections(Pictures):
         text = mark + "\n".join(lines).replace(",", separator).replace("\x00", ",") + "\n"
         return self.write("findings.csv", text)
 
+    def report(self, change=None, model="m.broad"):
+        """findings.csv of a report, after `change` has edited its rows."""
+        self.ok("report", model, "field", "-o", "report", "--replace", "--cards", "1", "-q")
+        with open("report/findings.csv", encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        if change:
+            change(rows)
+            with open("report/findings.csv", "w", encoding="utf-8-sig", newline="") as file:
+                table = csv.DictWriter(file, list(rows[0]))
+                table.writeheader()
+                table.writerows(rows)
+        return rows
+
     def other(self, label):
         return "Dusty" if label == "Clean" else "Clean"
 
@@ -191,6 +204,45 @@ class Corrections(Pictures):
             self.assertEqual((told["new"]["rows"], told["wrong"]), (3, 0))
             after = self.judged()
             self.assertEqual({file: after[file]["label"] for file in files}, wanted)
+
+    def test_a_class_called_like_a_verdict(self):
+        """What the report wrote teaches nothing, whatever its words mean to the model."""
+        for name in ("unsure", "Unlike"):
+            shutil.rmtree("panels")
+            shutil.copytree("../panels", "panels")
+            os.rename("panels/Dusty", "panels/" + name)
+            self.ok("fit", "panels", "-o", "w.broad", "-q")
+            rows = self.report(model="w.broad")
+            doubtful = [row for row in rows if row["verdict"] == "unsure" and row["label"] == "Clean"]
+            self.assertTrue(doubtful)
+            nothing = "there is no correction in it"
+            self.fails(65, nothing, "learn", "w.broad", "--corrections", "report/findings.csv")
+            self.write("few.csv", "file,verdict,correction,p_Clean,p_%s\n%s,%s,,0.6,0.4\n" %
+                       (name, doubtful[0]["file"], name.lower()))
+            self.fails(65, nothing, "learn", "w.broad", "--corrections", "few.csv")
+
+            def change(rows, name=name, file=doubtful[0]["file"]):
+                for row in rows:
+                    row["correction"] = name if row["file"] == file else ""
+            self.report(change, "w.broad")
+            told = self.ok("learn", "w.broad", "--corrections", "report/findings.csv", "--json").json
+            self.assertEqual((told["new"]["rows"], told["wrong"]), (1, 0))
+
+    def test_a_verdict_that_agrees_with_the_model(self):
+        """Of a photo that it was unsure of, a verdict says as much as a correction."""
+        def decide(column):
+            def change(rows):
+                row = next(row for row in rows if row["unsure"] == "yes")
+                row[column] = row["label"]
+            return change
+        models = []
+        for column in ("verdict", "correction"):
+            shutil.copy("../m.broad", "m.broad")
+            self.report(decide(column))
+            told, _ = self.learn("--corrections", "report/findings.csv")
+            self.assertEqual((told["new"]["rows"], told["wrong"]), (1, 0), column)
+            models.append(self.read("m.broad"))
+        self.assertEqual(*models)
 
     def test_plain_lists_and_where_photos_are(self):
         photo = self.photos("field", "Dusty")[0]
