@@ -138,14 +138,22 @@ static int find_columns(reading *r)
 
 /* ---- labels ---- */
 
+/* What a spreadsheet would evaluate was written with an apostrophe before it. */
+static const char *without_apostrophe(const char *text)
+{
+    return text[0] == '\'' && text[1] && strchr("=+-@\t\r", text[1]) ? text + 1 : text;
+}
+
 /* The model's spelling of a class; NULL: it has none such. */
 static const char *class_called(const reading *r, const char *label)
 {
-    const broad_model *model = r->model;
-    for (size_t i = 0; i < broad_model_outputs(model); i++)
-        if (strcmp(broad_model_output_name(model, i), label) == 0) return broad_model_output_name(model, i);
-    for (size_t i = 0; i < broad_model_outputs(model); i++)
-        if (strcasecmp(broad_model_output_name(model, i), label) == 0) return broad_model_output_name(model, i);
+    const char *forms[] = {label, without_apostrophe(label)};
+    int (*const same[])(const char *, const char *) = {strcmp, strcasecmp};
+    for (size_t round = 0; round < 4; round++)
+        for (size_t i = 0; i < broad_model_outputs(r->model); i++) {
+            const char *name = broad_model_output_name(r->model, i);
+            if (same[round % 2](name, forms[round / 2]) == 0) return name;
+        }
     return NULL;
 }
 
@@ -185,7 +193,8 @@ static const char *first_verdict(reading *r)
 static int is_edited(reading *r, const char *verdict)
 {
     const char *before = first_verdict(r);
-    if (!*verdict || !before || strcmp(verdict, before) == 0) return 0;
+    verdict = without_apostrophe(verdict);
+    if (!*verdict || !before || strcmp(verdict, without_apostrophe(before)) == 0) return 0;
     return r->label != NONE || (strcasecmp(verdict, CLI_UNSURE) && strcasecmp(verdict, CLI_UNLIKE));
 }
 
@@ -202,7 +211,7 @@ static const char *check_label(reading *r, const char *label)
     const char *names[64], *known = class_called(r, label);
     char remedy[200];
     size_t count = broad_model_outputs(r->model) < 64 ? broad_model_outputs(r->model) : 64;
-    if (known || r->new_classes) return known ? known : label;
+    if (known || r->new_classes) return known ? known : without_apostrophe(label);
     for (size_t i = 0; i < count; i++) names[i] = broad_model_output_name(r->model, i);
     const char *nearest = broad__nearest(label, names, count);
     if (nearest) snprintf(remedy, sizeof remedy, "; did you mean '%.80s'?", nearest);
@@ -235,11 +244,10 @@ static char *find_file(const reading *r, const char *name)
     return slash ? find_below(r->path, (size_t)(slash - r->path), name) : find_below(".", 1, name);
 }
 
-/* A name that would be a formula in a spreadsheet was written with an apostrophe before it. */
 static char *find_named(const reading *r, const char *name)
 {
     char *found = find_file(r, name);
-    return !found && name[0] == '\'' && name[1] && strchr("=+-@\t\r", name[1]) ? find_file(r, name + 1) : found;
+    return found || without_apostrophe(name) == name ? found : find_file(r, without_apostrophe(name));
 }
 
 /* ---- all of it ---- */

@@ -228,6 +228,22 @@ class Corrections(Pictures):
             told = self.ok("learn", "w.broad", "--corrections", "report/findings.csv", "--json").json
             self.assertEqual((told["new"]["rows"], told["wrong"]), (1, 0))
 
+    def test_labels_that_begin_like_formulas(self):
+        """They are written with an apostrophe, which is no part of them where they are read."""
+        os.rename("panels/Dusty", "panels/-Schmutzig")
+        self.ok("fit", "panels", "-o", "formula.broad", "-q")
+        for column in ("correction", "verdict"):
+            def change(rows, column=column):
+                written = next(row["label"] for row in rows if row["label"] != "Clean")
+                self.assertEqual(written, "'-Schmutzig")
+                next(row for row in rows if row["label"] == "Clean")[column] = written
+            self.report(change, "formula.broad")
+            told = self.ok("learn", "formula.broad", "--corrections", "report/findings.csv", "-o", "n.broad", "--json").json
+            self.assertEqual((told["new"]["rows"], told["wrong"]), (1, 0), column)
+        self.write("c.csv", "file,correction\n%s,'=neu\n" % self.photos("field", "Dusty")[0])
+        self.ok("learn", "formula.broad", "--corrections", "c.csv", "--new-classes", "-o", "n.broad", "-q")
+        self.assertEqual(self.ok("info", "n.broad", "--json").json["outputs"], ["-Schmutzig", "Clean", "=neu"])
+
     def test_a_verdict_that_agrees_with_the_model(self):
         """Of a photo that it was unsure of, a verdict says as much as a correction."""
         def decide(column):
