@@ -11,13 +11,28 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "io/output.h"
 #include "run/photo_verdict.h"
 
 enum { CELLS_MAX = 512, PROBLEMS_SHOWN = 20, PROBLEM_TEXT = 320, NONE = -1 };
 static const size_t FILE_MOST = (size_t)1 << 30;
 
+/* Where a photo was found. */
+typedef struct finding_place {
+    char *file;  /* as it can be opened; owned; NULL: there is none */
+    char *other; /* a second one that the name may mean; owned; NULL: there is none */
+    int moved;   /* without the first folders of its name, which are not there */
+} finding_place;
+
+/* How a correction names its photo. */
+typedef struct origin {
+    const char *name; /* in the text */
+    int moved;
+} origin;
+
 typedef struct reading {
     const char *path, *folder;
+    char base[PATH_MAX]; /* the folder below which photos are looked for that are not there as they are named */
     const broad_model *model;
     int new_classes;
     char *text, *next; /* next: the rest of it */
@@ -31,6 +46,7 @@ typedef struct reading {
     size_t class_count;               /* columns of probabilities */
     int class_columns[CELLS_MAX];     /* where they are */
     char class_names[CELLS_MAX][128]; /* of which classes */
+    origin *origins;                  /* of each correction */
     cli_corrections *out;
 } reading;
 
@@ -222,73 +238,125 @@ static const char *check_label(reading *r, const char *label)
 
 /* ---- files ---- */
 
+static void clear_place(finding_place *place)
+{
+    free(place->file);
+    free(place->other);
+}
+
 /* The name below the folder, with ever fewer of its first parts. */
-static char *find_below(const char *folder, size_t length, const char *name)
+static finding_place find_below(const char *folder, const char *name)
 {
     char path[PATH_MAX];
+    finding_place place = {0};
+    size_t length = strlen(folder);
     for (const char *rest = name; rest; rest = strchr(rest, '/')) {
         rest += strspn(rest, "/");
-        int bytes = snprintf(path, sizeof path, "%.*s%s%s", (int)length, folder,
-                             length && folder[length - 1] != '/' ? "/" : "", rest);
-        if (*rest && bytes > 0 && bytes < PATH_MAX && access(path, F_OK) == 0) return strdup(path);
+        int bytes = snprintf(path, sizeof path, "%s%s%s", folder, folder[length - 1] == '/' ? "" : "/", rest);
+        if (!*rest || bytes <= 0 || bytes >= PATH_MAX || access(path, F_OK)) continue;
+        if (!place.file) place = (finding_place){.file = strdup(path), .moved = rest != name};
+        else if (!place.other && !cli_same_file(place.file, path)) place.other = strdup(path);
     }
-    return NULL;
+    return place;
 }
 
-static char *find_file(const reading *r, const char *name)
+/* What is there as it is named is what is meant, wherever else photos of this name are. */
+static finding_place find_file(const reading *r, const char *name)
 {
-    const char *slash = strrchr(r->path, '/');
-    char *found = r->folder ? find_below(r->folder, strlen(r->folder), name) : NULL;
-    if (!found && access(name, F_OK) == 0) found = strdup(name);
-    if (found || r->folder) return found;
-    return slash ? find_below(r->path, (size_t)(slash - r->path), name) : find_below(".", 1, name);
+    if (access(name, F_OK) == 0) return (finding_place){.file = strdup(name)};
+    return find_below(r->base, name);
 }
 
-static char *find_named(const reading *r, const char *name)
+static finding_place find_named(const reading *r, const char *name)
 {
-    char *found = find_file(r, name);
-    return found || without_apostrophe(name) == name ? found : find_file(r, without_apostrophe(name));
+    finding_place place = find_file(r, name);
+    return place.file || without_apostrophe(name) == name ? place : find_file(r, without_apostrophe(name));
+}
+
+static int lies_below(const char *folder, const char *file)
+{
+    char *real_folder = realpath(folder, NULL), *real_file = realpath(file, NULL);
+    size_t length = real_folder ? strlen(real_folder) : 0;
+    int below = real_folder && real_file && strncmp(real_file, real_folder, length) == 0 &&
+                (real_file[length] == '/' || real_folder[length - 1] == '/');
+    free(real_folder);
+    free(real_file);
+    return below;
 }
 
 /* ---- all of it ---- */
 
-static int add(reading *r, char *file, const char *label)
+/* The number of the correction of this photo; `count` where there is none. */
+static size_t find_correction(const cli_corrections *all, const char *file)
+{
+    size_t i = 0;
+    while (i < all->count && strcmp(all->files[i], file)) i++;
+    return i;
+}
+
+/* A line for a photo that another line has. */
+static void check_again(reading *r, size_t number, const char *name, const finding_place *place, const char *label)
+{
+    char remedy[PROBLEM_TEXT];
+    const origin *first = &r->origins[number];
+    if (strcmp(first->name, name) && (first->moved || place->moved)) {
+        snprintf(remedy, sizeof remedy, "; %.200s, which has its name, is corrected by another line", place->file);
+        report_problem(r, "there is no photo", first->moved ? first->name : name, remedy);
+    } else if (strcmp(r->out->labels[number], label))
+        report_problem(r, "a second label for", place->file, "; keep one of the lines");
+}
+
+/* Takes over the file of the place. */
+static int add(reading *r, const char *name, finding_place *place, const char *label)
 {
     cli_corrections *out = r->out;
-    for (size_t i = 0; i < out->count; i++) {
-        if (strcmp(out->files[i], file)) continue;
-        if (strcmp(out->labels[i], label)) report_problem(r, "a second label for", file, "; keep one of the lines");
-        free(file);
-        return BROAD_OK;
-    }
     char **files = realloc(out->files, (out->count + 1) * sizeof *files);
     if (files) out->files = files;
     char **labels = realloc(out->labels, (out->count + 1) * sizeof *labels);
     if (labels) out->labels = labels;
+    origin *origins = realloc(r->origins, (out->count + 1) * sizeof *origins);
+    if (origins) r->origins = origins;
     char *copy = strdup(label);
-    if (!files || !labels || !copy) {
+    if (!files || !labels || !origins || !copy) {
         free(copy);
-        free(file);
         return cli_fail(BROAD_NO_MEMORY, "out of memory");
     }
-    out->files[out->count] = file;
-    out->labels[out->count++] = copy;
+    if (r->folder && !lies_below(r->folder, place->file) && !out->outside++) out->first_outside = out->count;
+    origins[out->count] = (origin){name, place->moved};
+    files[out->count] = place->file;
+    labels[out->count++] = copy;
+    place->file = NULL;
     return BROAD_OK;
+}
+
+static void report_missing(reading *r, const char *name)
+{
+    report_problem(r, "there is no photo", name,
+                   r->folder ? " below the folder that was given"
+                             : "; give the folder of the photos: broad learn MODEL FOLDER --corrections FILE");
+}
+
+static void report_ambiguous(reading *r, const char *name, const finding_place *place)
+{
+    char remedy[PROBLEM_TEXT];
+    snprintf(remedy, sizeof remedy, ": %.120s and %.120s; write the path of one", place->file, place->other);
+    report_problem(r, "two photos may be", name, remedy);
 }
 
 static int take_line(reading *r)
 {
     const char *name = cell(r, r->file), *label = corrected_label(r);
+    int status = BROAD_OK;
     if (!*name || !label) return BROAD_OK;
     label = check_label(r, label);
-    char *file = find_named(r, name);
-    if (!file)
-        report_problem(r, "there is no photo", name,
-                       r->folder ? " below the folder that was given"
-                                 : "; give the folder of the photos: broad learn MODEL FOLDER --corrections FILE");
-    if (file && label) return add(r, file, label);
-    free(file);
-    return BROAD_OK;
+    finding_place place = find_named(r, name);
+    size_t number = place.file ? find_correction(r->out, place.file) : 0;
+    if (!place.file) report_missing(r, name);
+    else if (place.other) report_ambiguous(r, name, &place);
+    else if (label && number < r->out->count) check_again(r, number, name, &place, label);
+    else if (label) status = add(r, name, &place, label);
+    clear_place(&place);
+    return status;
 }
 
 static int take_lines(reading *r)
@@ -328,6 +396,15 @@ static int write_list(cli_corrections *out)
     return fclose(file) ? cli_fail(BROAD_IO, "the list of corrections cannot be made: %s", strerror(errno)) : BROAD_OK;
 }
 
+/* The folder that was given, or that of the list. */
+static void set_base(reading *r)
+{
+    const char *slash = strrchr(r->path, '/');
+    if (r->folder) snprintf(r->base, sizeof r->base, "%s", *r->folder ? r->folder : ".");
+    else if (slash) snprintf(r->base, sizeof r->base, "%.*s", (int)(slash - r->path) + 1, r->path);
+    else snprintf(r->base, sizeof r->base, ".");
+}
+
 int cli_corrections_read(cli_corrections *out, const char *path, const char *folder, const broad_model *model,
                          int new_classes)
 {
@@ -347,11 +424,13 @@ int cli_corrections_read(cli_corrections *out, const char *path, const char *fol
         int mark = strncmp(text, "\xef\xbb\xbf", 3) == 0;
         *r = (reading){.path = path, .folder = folder, .model = model, .new_classes = new_classes, .out = out};
         r->next = text + (mark ? 3 : 0);
+        set_base(r);
         status = take_lines(r);
     }
     if (!status) status = write_list(out);
     broad__free(bytes);
     free(text);
+    free(r->origins);
     free(r);
     return status;
 }

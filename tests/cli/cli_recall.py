@@ -275,6 +275,29 @@ class Corrections(Pictures):
             told, _ = self.learn(*(words or []), "--corrections", os.path.relpath(path))
             self.assertEqual((told["new"]["rows"], told["wrong"]), (1, 0), text)
 
+    def test_photos_of_one_name(self):
+        """A path that is there is that photo; without it, folders are left out only where one photo can be meant."""
+        os.makedirs("fl/siteA")
+        os.makedirs("fl/siteB")
+        a, b = "fl/siteA/IMG_1.jpg", "fl/siteB/IMG_1.jpg"
+        shutil.copy(self.photos("field", "Dusty")[0], a)
+        shutil.copy(self.photos("field", "Dusty")[1], b)
+        self.write("ff.csv", "file,correction\n%s,Clean\n" % b)
+        _, err = self.learn("fl/siteA", "--corrections", "ff.csv")
+        self.assertIn("ff.csv names photos that do not lie below fl/siteA, but are there, and are learned: " + b, err)
+        self.assertIn(b, self.trained()[0])
+        self.assertNotIn(a, self.trained()[0])
+        shutil.copy("../m.broad", "m.broad")
+        self.assertNotIn("do not lie below", self.learn("fl", "--corrections", "ff.csv")[1])
+        shutil.copy("../m.broad", "m.broad")
+        os.remove(b)
+        self.write("ff.csv", "file,correction\n%s,Clean\n%s,Clean\n" % (b, a))
+        err = self.fails(65, "1 problem", "learn", "m.broad", "fl/siteA", "--corrections", "ff.csv").err
+        self.assertIn("there is no photo '%s'; %s, which has its name, is corrected by another line" % (b, a), err)
+        shutil.copy(a, "fl/IMG_1.jpg")
+        self.write("ff.csv", "file,correction\nsiteA/IMG_1.jpg,Clean\n")
+        self.fails(65, "two photos may be 'siteA/IMG_1.jpg'", "learn", "m.broad", "fl", "--corrections", "ff.csv")
+
     def test_all_problems_at_once(self):
         photo = self.photos("field", "Dusty")[0]
         self.write("c.csv", "file,correction\n%s,Clen\nnone.jpg,Dusty\n%s,Dusty\n%s,Clean\n" % (photo, photo, photo))
