@@ -133,6 +133,10 @@ class Photos(Pictures):
         self.assertEqual(results[0], results[1])
         self.assertEqual(results[0][:2], (29, 1))
 
+    def test_measures_stand_below_what_was_tested(self):
+        lines = self.ok("learn", "m.broad", self.put("c1", (self.photos("field", "Clean")[0], "Clean"))).out.split("\n")
+        self.assertEqual([line.split()[0] for line in lines[:4]], ["test", "balanced", "new", "old"])
+
     def test_moved_folders(self):
         os.rename("panels", "elsewhere")
         self.fails(65, "28 photos that the model was trained on are gone", "verify", "m.broad")
