@@ -11,6 +11,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "data/format/csv_open.h"
+#include "data/format/encoding.h"
 #include "io/output.h"
 #include "run/photo_verdict.h"
 
@@ -35,12 +37,15 @@ typedef struct reading {
     char base[PATH_MAX]; /* the folder below which photos are looked for that are not there as they are named */
     const broad_model *model;
     int new_classes;
-    char *text, *next; /* next: the rest of it */
-    char separator;
+    broad__source source; /* as UTF-8 */
+    broad__csv csv;
+    const char *next;    /* the rest of it */
+    const char *counted; /* where the line begins whose number is `line` */
     size_t line, problems;
     char first[PROBLEM_TEXT]; /* of the problems */
     size_t cell_count;
-    char *cells[CELLS_MAX];
+    char *cells[CELLS_MAX]; /* in the arena */
+    broad__arena arena;
     int file, correction, verdict;    /* columns; NONE */
     int label, unsure, unlike;        /* columns of a report, from which its verdict follows; NONE */
     size_t class_count;               /* columns of probabilities */
@@ -52,29 +57,62 @@ typedef struct reading {
 
 /* ---- lines and cells ---- */
 
-/* Cuts the next line into cells, in place; 0: there is none. Quotes are those of CSV. */
+static int keep_cell(reading *r, broad__cell *cell)
+{
+    if (cell->fault) return cli_fail(BROAD_BAD_DATA, "%s:%zu: %s", r->path, r->line, cell->fault);
+    int status = cell->doubled ? broad__cell_undouble(&cell->text, &r->arena) : BROAD_OK;
+    char *copy = status ? NULL : broad__arena_take(&r->arena, cell->text.count + 1);
+    if (!copy) return cli_fail(BROAD_NO_MEMORY, "out of memory");
+    if (cell->text.count) memcpy(copy, cell->text.bytes, cell->text.count);
+    copy[cell->text.count] = 0;
+    r->cells[r->cell_count++] = copy;
+    return BROAD_OK;
+}
+
+/* Cuts the next line into cells: none where there is no line. */
 static int next_line(reading *r)
 {
-    char *from = r->next, *to = from;
-    int quoted = 0, done = 0;
+    broad__cell cell = {.last = 0};
+    int status = BROAD_OK;
     r->cell_count = 0;
-    if (!*from) return 0;
-    r->line++;
-    r->cells[r->cell_count++] = to;
-    while (!done) {
-        char c = *from;
-        if (c == '"' && quoted && from[1] == '"') *to++ = *from++;
-        else if (c == '"' && (quoted || to == r->cells[r->cell_count - 1])) quoted = !quoted;
-        else if (c == r->separator && !quoted && r->cell_count < CELLS_MAX) {
-            *to++ = 0;
-            r->cells[r->cell_count++] = to;
-        } else if (c == 0 || (c == '\n' && !quoted)) done = 1;
-        else if (c != '\r' || quoted) *to++ = c;
-        if (c) from++;
+    r->next = broad__row_start(&r->csv, r->next);
+    if (r->next == r->csv.end) return BROAD_OK;
+    for (; r->counted < r->next; r->counted++) r->line += *r->counted == r->csv.newline;
+    while (!status && !cell.last) {
+        r->next = broad__cell_read(&cell, &r->csv, r->next);
+        if (r->cell_count < CELLS_MAX) status = keep_cell(r, &cell);
     }
-    r->next = from;
-    *to = 0;
-    return 1;
+    return status;
+}
+
+static void start_at(reading *r, const char *at)
+{
+    r->next = at;
+    r->counted = r->csv.begin;
+    r->line = 1;
+}
+
+/* The separator that spreadsheets name in a first line such as "sep=;". 0: there is no such line. */
+static char named_separator(const broad__source *source)
+{
+    int mark = source->count >= 3 && memcmp(source->bytes, "\xEF\xBB\xBF", 3) == 0;
+    const char *at = source->bytes + (mark ? 3 : 0);
+    size_t count = source->count - (mark ? 3 : 0);
+    if (count < 6 || strncasecmp(at, "sep=", 4) || !strchr(";,|\t", at[4])) return 0;
+    return at[5] == '\r' || at[5] == '\n' ? at[4] : 0;
+}
+
+/* As tables are read: encoding, ends of lines and separator are found from the content. A name may begin with what begins a comment there. */
+static int open_text(reading *r)
+{
+    char separator[] = {named_separator(&r->source), 0};
+    const broad__csv_hints hints = {.header = "no", .separator = *separator ? separator : NULL, .threads = 1};
+    int status = broad__csv_open(&r->csv, &r->source, &hints);
+    if (status) return status;
+    r->csv.comment = 0;
+    if (!r->csv.titled) r->csv.top = r->csv.begin;
+    start_at(r, r->csv.top);
+    return *separator && !r->csv.titled ? next_line(r) : BROAD_OK;
 }
 
 static char *trim(char *text)
@@ -118,18 +156,11 @@ static void find_classes(reading *r)
 /* From the first line, where it has names. A plain list of two columns may do without. */
 static int find_columns(reading *r)
 {
-    char *start = r->next;
-    size_t commas = 0, semicolons = 0;
-    for (const char *c = start; *c && *c != '\n'; c++) {
-        commas += *c == ',';
-        semicolons += *c == ';';
-    }
-    r->separator = semicolons > commas ? ';' : ',';
-    char *saved = strdup(start);
-    if (!saved) return cli_fail(BROAD_NO_MEMORY, "out of memory");
-    int any = next_line(r);
+    const char *start = r->next;
+    int status = next_line(r);
+    if (status) return status;
     for (size_t i = 0; i < r->cell_count; i++) r->cells[i] = trim(r->cells[i]);
-    r->file = any ? column_named(r, "file") : NONE;
+    r->file = column_named(r, "file");
     r->correction = column_named(r, "correction");
     if (r->correction == NONE && r->cell_count == 2) r->correction = r->file == 1 ? 0 : 1;
     r->verdict = column_named(r, "verdict");
@@ -137,14 +168,10 @@ static int find_columns(reading *r)
     r->unsure = column_named(r, "unsure");
     r->unlike = column_named(r, "unlike");
     find_classes(r);
-    int plain = any && r->file == NONE && r->cell_count == 2;
-    if (plain) {
-        memcpy(start, saved, strlen(saved) + 1); /* its first line is one of the list */
-        r->next = start;
-        r->line = 0;
+    if (r->file == NONE && r->cell_count == 2) {
+        start_at(r, start); /* its first line is one of the list */
         r->file = 0;
     }
-    free(saved);
     if (r->file != NONE && r->correction != NONE) return BROAD_OK;
     return cli_fail(BROAD_BAD_DATA,
                     "%s: no column '%s'; corrections have the columns file and correction, as findings.csv of a report "
@@ -362,7 +389,11 @@ static int take_line(reading *r)
 static int take_lines(reading *r)
 {
     int status = find_columns(r);
-    while (!status && next_line(r)) status = take_line(r);
+    if (!status) status = next_line(r);
+    while (!status && r->cell_count) {
+        status = take_line(r);
+        if (!status) status = next_line(r);
+    }
     if (status) return status;
     if (r->problems > PROBLEMS_SHOWN) cli_say("%s: and %zu more", r->path, r->problems - PROBLEMS_SHOWN);
     if (r->problems)
@@ -405,6 +436,14 @@ static void set_base(reading *r)
     else snprintf(r->base, sizeof r->base, ".");
 }
 
+static int read_text(reading *r)
+{
+    int converted, status = broad__encoding_wide(&r->source, NULL);
+    if (!status) status = broad__encoding_bytes(&converted, &r->source, NULL);
+    if (!status) status = open_text(r);
+    return status ? status : take_lines(r);
+}
+
 int cli_corrections_read(cli_corrections *out, const char *path, const char *folder, const broad_model *model,
                          int new_classes)
 {
@@ -413,23 +452,16 @@ int cli_corrections_read(cli_corrections *out, const char *path, const char *fol
     reading *r = calloc(1, sizeof *r);
     *out = (cli_corrections){.list = -1};
     if (!r) return cli_fail(BROAD_NO_MEMORY, "out of memory");
+    *r = (reading){.path = path, .folder = folder, .model = model, .new_classes = new_classes, .out = out};
+    set_base(r);
     int status = broad__file_read(&bytes, &count, path, FILE_MOST);
-    if (!status && memchr(bytes, 0, count))
-        status = cli_fail(BROAD_BAD_DATA, "%s: is not a text; save the table as CSV (UTF-8)", path);
-    char *text = status ? NULL : malloc(count + 1);
-    if (!status && !text) status = cli_fail(BROAD_NO_MEMORY, "out of memory");
-    if (!status) {
-        memcpy(text, bytes, count);
-        text[count] = 0;
-        int mark = strncmp(text, "\xef\xbb\xbf", 3) == 0;
-        *r = (reading){.path = path, .folder = folder, .model = model, .new_classes = new_classes, .out = out};
-        r->next = text + (mark ? 3 : 0);
-        set_base(r);
-        status = take_lines(r);
-    }
+    if (!status) status = broad__source_memory(&r->source, path, bytes, count);
+    if (!status) status = read_text(r);
     if (!status) status = write_list(out);
+    broad__csv_close(&r->csv);
+    broad__source_close(&r->source);
+    broad__arena_clear(&r->arena);
     broad__free(bytes);
-    free(text);
     free(r->origins);
     free(r);
     return status;

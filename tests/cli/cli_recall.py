@@ -279,6 +279,32 @@ class Corrections(Pictures):
             told, _ = self.learn(*(words or []), "--corrections", os.path.relpath(path))
             self.assertEqual((told["new"]["rows"], told["wrong"]), (1, 0), text)
 
+    def test_what_spreadsheets_save(self):
+        """Every encoding, separator and end of line that tables may have."""
+        os.makedirs("away")
+        shutil.copy(self.photos("field", "Dusty")[0], "away/Müller, #1.jpg")
+        shutil.copy(self.photos("field", "Dusty")[1], "away/#2.jpg")
+        for code, separator, end, head in (("cp1252", ";", "\r\n", ""), ("utf-16", "\t", "\r\n", ""),
+                                           ("utf-8", ",", "\r", ""), ("utf-8-sig", ";", "\n", "sep=;\n"),
+                                           ("utf-16-be", "|", "\n", "\ufeff"), ("cp1252", "\t", "\r", "SEP=\t\r")):
+            shutil.copy("../m.broad", "m.broad")
+            with open("c.csv", "w", encoding=code, newline="") as file:
+                file.write(head + end.join(separator.join(row) for row in (
+                    ("note", "file", "correction"), ("é", "#2.jpg", "Clean"), ("", "", ""), ('"a%s""b"' % end, '"Müller, #1.jpg"', "Clean"))))
+            told, _ = self.learn("away", "--corrections", "c.csv")
+            self.assertEqual((told["new"]["rows"], told["wrong"]), (2, 0), (code, separator))
+        for text, line in ((b"sep=;\nfile;correction\n\nnone.jpg;Clean\n", 4), (b"file\tcorrection\rnone.jpg\tClean", 2)):
+            self.write("c.csv", text)
+            self.fails(65, "c.csv:%d: there is no photo 'none.jpg'" % line, "learn", "m.broad", "away", "--corrections", "c.csv")
+        shutil.copy("../m.broad", "m.broad")
+        self.write("c.csv", "#2.jpg,Clean\n")
+        self.learn("away", "--corrections", "c.csv")
+        for text, message in ((b"", "c.csv: the file is empty"), (b"file,correction\n\0,", "c.csv:2: a zero byte"),
+                              (b'file,correction\n"a,b\n', "c.csv:2: a quote is opened here and never closed"),
+                              (b"sep=;\n", "no column 'file'")):
+            self.write("c.csv", text)
+            self.fails(65, message, "learn", "m.broad", "--corrections", "c.csv")
+
     def test_photos_of_one_name(self):
         """A path that is there is that photo; without it, folders are left out only where one photo can be meant."""
         os.makedirs("fl/siteA")
