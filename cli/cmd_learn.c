@@ -137,6 +137,7 @@ static int choose_source(learn_run *learn)
     learn->source.list = learn->corrections.list_path;
     learn->source.files = (const char *const *)learn->corrections.files;
     learn->source.count = learn->corrections.count;
+    learn->source.boxes = learn->corrections.boxes;
     return status;
 }
 

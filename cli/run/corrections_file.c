@@ -15,6 +15,7 @@
 #include "data/format/encoding.h"
 #include "io/output.h"
 #include "run/photo_verdict.h"
+#include "run/recall.h"
 
 enum { CELLS_MAX = 512, PROBLEMS_SHOWN = 20, PROBLEM_TEXT = 320, NONE = -1 };
 static const size_t FILE_MOST = (size_t)1 << 30;
@@ -26,11 +27,20 @@ typedef struct finding_place {
     int moved;   /* without the first folders of its name, which are not there */
 } finding_place;
 
-/* How a correction names its photo. */
+enum { SIDES = 4 };
+static const char *const side_names[SIDES] = {"left", "top", "right", "bottom"};
+
+/* How the first line of a photo names it. */
 typedef struct origin {
     const char *name; /* in the text */
-    int moved;
+    int moved, whole; /* whole: it means the photo, not one box of it */
 } origin;
+
+/* A line for one box of a photo, as the text has its sides. */
+typedef struct box_line {
+    size_t number; /* of the photo */
+    const char *sides[SIDES];
+} box_line;
 
 typedef struct reading {
     const char *path, *folder;
@@ -48,10 +58,13 @@ typedef struct reading {
     broad__arena arena;
     int file, correction, verdict;    /* columns; NONE */
     int label, unsure, unlike;        /* columns of a report, from which its verdict follows; NONE */
+    int sides[SIDES];                 /* columns of boxes; NONE */
     size_t class_count;               /* columns of probabilities */
     int class_columns[CELLS_MAX];     /* where they are */
     char class_names[CELLS_MAX][128]; /* of which classes */
     origin *origins;                  /* of each correction */
+    size_t box_count;
+    box_line *boxes;
     cli_corrections *out;
 } reading;
 
@@ -167,6 +180,7 @@ static int find_columns(reading *r)
     r->label = column_named(r, "label");
     r->unsure = column_named(r, "unsure");
     r->unlike = column_named(r, "unlike");
+    for (size_t i = 0; i < SIDES; i++) r->sides[i] = column_named(r, side_names[i]);
     find_classes(r);
     if (r->file == NONE && r->cell_count == 2) {
         start_at(r, start); /* its first line is one of the list */
@@ -321,16 +335,65 @@ static size_t find_correction(const cli_corrections *all, const char *file)
     return i;
 }
 
+/* The box of the line. 0: it has none, and means the whole photo. */
+static int take_box(box_line *out, reading *r, size_t number)
+{
+    int all = 1;
+    out->number = number;
+    for (size_t k = 0; k < SIDES; k++) {
+        out->sides[k] = cell(r, r->sides[k]);
+        all &= *out->sides[k] != 0;
+    }
+    return all;
+}
+
+static int knows_box(const reading *r, const box_line *line)
+{
+    for (size_t i = 0; i < r->box_count; i++) {
+        size_t same = 0;
+        while (same < SIDES && strcmp(r->boxes[i].sides[same], line->sides[same]) == 0) same++;
+        if (r->boxes[i].number == line->number && same == SIDES) return 1;
+    }
+    return 0;
+}
+
+/* A photo has as many boxes with its label as lines name, or all of them where one names none. */
+static int count_box(reading *r, size_t number)
+{
+    box_line line;
+    origin *photo = &r->origins[number];
+    photo->whole |= !take_box(&line, r, number);
+    if (photo->whole) r->out->boxes[number] = 0;
+    if (photo->whole || knows_box(r, &line)) return BROAD_OK;
+    box_line *boxes = realloc(r->boxes, (r->box_count + 1) * sizeof *boxes);
+    if (!boxes) return cli_fail(BROAD_NO_MEMORY, "out of memory");
+    r->boxes = boxes;
+    boxes[r->box_count++] = line;
+    r->out->boxes[number]++;
+    return BROAD_OK;
+}
+
+/* Two lines do not agree on what a photo shows. */
+static void report_second(reading *r, size_t number)
+{
+    box_line line;
+    const char *file = r->out->files[number];
+    if (take_box(&line, r, number) && !r->origins[number].whole && !knows_box(r, &line))
+        report_problem(r, "another class for another box of", file, "; " CLI_ONE_CLASS);
+    else report_problem(r, "a second label for", file, "; keep one of the lines");
+}
+
 /* A line for a photo that another line has. */
-static void check_again(reading *r, size_t number, const char *name, const finding_place *place, const char *label)
+static int check_again(reading *r, size_t number, const char *name, const finding_place *place, const char *label)
 {
     char remedy[PROBLEM_TEXT];
     const origin *first = &r->origins[number];
     if (strcmp(first->name, name) && (first->moved || place->moved)) {
         snprintf(remedy, sizeof remedy, "; %.200s, which has its name, is corrected by another line", place->file);
         report_problem(r, "there is no photo", first->moved ? first->name : name, remedy);
-    } else if (strcmp(r->out->labels[number], label))
-        report_problem(r, "a second label for", place->file, "; keep one of the lines");
+    } else if (strcmp(r->out->labels[number], label)) report_second(r, number);
+    else return count_box(r, number);
+    return BROAD_OK;
 }
 
 /* Takes over the file of the place. */
@@ -341,19 +404,22 @@ static int add(reading *r, const char *name, finding_place *place, const char *l
     if (files) out->files = files;
     char **labels = realloc(out->labels, (out->count + 1) * sizeof *labels);
     if (labels) out->labels = labels;
+    size_t *boxes = realloc(out->boxes, (out->count + 1) * sizeof *boxes);
+    if (boxes) out->boxes = boxes;
     origin *origins = realloc(r->origins, (out->count + 1) * sizeof *origins);
     if (origins) r->origins = origins;
     char *copy = strdup(label);
-    if (!files || !labels || !origins || !copy) {
+    if (!files || !labels || !boxes || !origins || !copy) {
         free(copy);
         return cli_fail(BROAD_NO_MEMORY, "out of memory");
     }
     if (r->folder && !lies_below(r->folder, place->file) && !out->outside++) out->first_outside = out->count;
-    origins[out->count] = (origin){name, place->moved};
+    origins[out->count] = (origin){.name = name, .moved = place->moved};
+    boxes[out->count] = 0;
     files[out->count] = place->file;
     labels[out->count++] = copy;
     place->file = NULL;
-    return BROAD_OK;
+    return count_box(r, out->count - 1);
 }
 
 static void report_missing(reading *r, const char *name)
@@ -380,7 +446,7 @@ static int take_line(reading *r)
     size_t number = place.file ? find_correction(r->out, place.file) : 0;
     if (!place.file) report_missing(r, name);
     else if (place.other) report_ambiguous(r, name, &place);
-    else if (label && number < r->out->count) check_again(r, number, name, &place, label);
+    else if (label && number < r->out->count) status = check_again(r, number, name, &place, label);
     else if (label) status = add(r, name, &place, label);
     clear_place(&place);
     return status;
@@ -463,6 +529,7 @@ int cli_corrections_read(cli_corrections *out, const char *path, const char *fol
     broad__arena_clear(&r->arena);
     broad__free(bytes);
     free(r->origins);
+    free(r->boxes);
     free(r);
     return status;
 }
@@ -475,6 +542,7 @@ void cli_corrections_clear(cli_corrections *corrections)
     }
     free(corrections->files);
     free(corrections->labels);
+    free(corrections->boxes);
     if (corrections->count && corrections->list >= 0) close(corrections->list);
     *corrections = (cli_corrections){.list = -1};
 }

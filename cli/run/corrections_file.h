@@ -8,6 +8,7 @@ typedef struct cli_corrections {
     size_t count;
     char **files;                  /* as they can be opened; owned */
     char **labels;                 /* owned */
+    size_t *boxes;                 /* how many of its boxes have this label; 0: all; owned */
     size_t outside, first_outside; /* of them, those that do not lie below the folder given: how many, and the first */
     int list;                      /* descriptor of a list of both that has no name */
     char list_path[32];            /* by which it can be opened */

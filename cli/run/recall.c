@@ -113,6 +113,32 @@ static int has_place(const cli_recall *recall, const char *path, const char *lab
     return 0;
 }
 
+static const char *is_are(size_t count) { return count == 1 ? "is" : "are"; }
+
+/* Rows of a photo, augmented copies aside. */
+static size_t count_boxes(const broad_data *rows, const char *file)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < broad_data_rows(rows); i++) {
+        const broad_photo *photo = broad_data_photo(rows, i);
+        count += !photo->copy && strcmp(photo->file, file) == 0;
+    }
+    return count;
+}
+
+static int check_boxes(const broad_data *rows, const cli_fresh *fresh)
+{
+    for (size_t i = 0; i < fresh->count; i++) {
+        size_t named = fresh->boxes[i], count = named ? count_boxes(rows, fresh->files[i]) : 0;
+        if (count > named)
+            return cli_fail(BROAD_BAD_DATA,
+                            "%s: only %zu of the %zu boxes of %s %s corrected; if the others show the same, correct "
+                            "them too: " CLI_ONE_CLASS,
+                            fresh->labels, named, count, fresh->files[i], is_are(named));
+    }
+    return BROAD_OK;
+}
+
 int cli_fresh_read(broad_data **out, json_t **record, const cli_fresh *fresh, const broad_read_options *read,
                    const cli_arguments *arguments)
 {
@@ -122,7 +148,12 @@ int cli_fresh_read(broad_data **out, json_t **record, const cli_fresh *fresh, co
                              .count = fresh->files ? fresh->count : 1,
                              .read = &how,
                              .arguments = arguments};
-    return cli_input_read(out, record, &input);
+    int status = cli_input_read(out, record, &input);
+    if (!status && fresh->boxes) status = check_boxes(*out, fresh);
+    if (!status) return BROAD_OK;
+    broad_data_free(*out);
+    *out = NULL;
+    return status;
 }
 
 static int read_place(cli_recall *recall, place *p)
@@ -465,7 +496,6 @@ static void name_surprises(naming *out, const cli_recall *recall)
     name_rest(out);
 }
 
-static const char *is_are(size_t count) { return count == 1 ? "is" : "are"; }
 static const char *has_have(size_t count) { return count == 1 ? "has" : "have"; }
 
 /* "3 photos ... are gone: a, b, c"; 0: there is nothing to say. */

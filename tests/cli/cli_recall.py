@@ -279,6 +279,47 @@ class Corrections(Pictures):
             told, _ = self.learn(*(words or []), "--corrections", os.path.relpath(path))
             self.assertEqual((told["new"]["rows"], told["wrong"]), (1, 0), text)
 
+    def test_boxes_of_one_photo(self):
+        """A photo is learned with one class: boxes that are not corrected alike are refused, and the way that is told works."""
+        for name in self.photos("field", "Clean") + self.photos("field", "Dusty"):
+            os.rename(name, os.path.join(os.path.dirname(name), "new" + os.path.basename(name)))
+        boxes = [(os.path.relpath(photo, folder), *sides) for folder in ("panels", "field") for label in ("Clean", "Dusty")
+                 for photo in self.photos(folder, label) for sides in ((1, 2, 19, 38), (20, 2, 39, 38))]
+        self.write("boxes.csv", "file,left,top,right,bottom\n" + "".join("%s,%d,%d,%d,%d\n" % box for box in boxes))
+        self.ok("fit", "panels", "--boxes", "boxes.csv", "--each-box", "-o", "b.broad", "-q")
+        self.ok("report", "b.broad", "field", "--boxes", "boxes.csv", "-o", "report", "--cards", "1", "-q")
+        with open("report/findings.csv", encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        sides = ("left", "top", "right", "bottom")
+        with open("report/report.html", encoding="utf-8") as file:
+            self.assertIn('data-box="%s"' % ",".join(rows[0][side] for side in sides), file.read())
+        pair = [row for row in rows if row["file"] == rows[0]["file"]]
+        self.assertEqual(len(pair), 2)
+        learn = ("learn", "b.broad", "--boxes", "boxes.csv", "-o", "n.broad", "--corrections", "c.csv")
+
+        def correct(*labels):
+            lines = ["%s,%s,%s\n" % (row["file"], label, ",".join(row[side] for side in sides))
+                     for row, label in zip(pair, labels)]
+            self.write("c.csv", "file,correction,left,top,right,bottom\n" + "".join(lines + lines[:1]))
+        correct("Clean")
+        self.fails(65, "only 1 of the 2 boxes of %s is corrected; if the others show the same, correct them too" % pair[0]["file"], *learn)
+        correct("Clean", "Dusty")
+        self.fails(65, "another class for another box of '%s'" % pair[0]["file"], *learn)
+        correct("Dusty", "Dusty")
+        self.assertEqual(self.ok(*learn, "--json").json["new"]["rows"], 2)
+        self.write("c.csv", "%s,Clean\n" % pair[0]["file"])
+        self.assertEqual(self.ok(*learn, "--json").json["new"]["rows"], 2)
+        other = self.other(pair[0]["label"])
+        os.makedirs("single/" + other)
+        shutil.copy(pair[0]["file"], "single/%s/one_box.jpg" % other)
+        with open("boxes.csv", "a", encoding="utf-8") as file:
+            file.write("one_box.jpg,%s\n" % ",".join(pair[0][side] for side in sides))
+        told = self.ok("learn", "b.broad", "single", "--boxes", "boxes.csv", "--json").json
+        self.assertEqual((told["new"]["rows"], told["wrong"]), (1, 0))
+        self.assertTrue(self.ok("verify", "b.broad", "--boxes", "boxes.csv", "--json").json["holds"])
+        after = csv.DictReader(io.StringIO(self.ok("predict", "b.broad", "field", "--boxes", "boxes.csv").out))
+        self.assertIn((pair[0]["file"], float(pair[0]["left"]), other), [(row["file"], float(row["left"]), row["label"]) for row in after])
+
     def test_what_spreadsheets_save(self):
         """Every encoding, separator and end of line that tables may have."""
         os.makedirs("away")
