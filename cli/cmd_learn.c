@@ -186,6 +186,7 @@ static int recall_rows(learn_run *learn)
     if (status) return status;
     const cli_recall *recall = learn->recall;
     cli_recall_note(recall, 1);
+    if (!run->test_path) cli_recall_note_held_out(recall);
     if (run->photos) cli_json_put(run->photos, "remembered", cli_recall_json(recall));
     learn->anew = cli_recall_count(recall, CLI_FATE_GONE) || cli_recall_count(recall, CLI_FATE_CHANGED) ||
                   cli_recall_count(recall, CLI_FATE_RELABELLED);
@@ -195,7 +196,7 @@ static int recall_rows(learn_run *learn)
     if (!status && !learn->fresh && !learn->anew)
         status = cli_fail(BROAD_BAD_DATA,
                           "there is nothing to learn: the model was trained on all photos of %s already, "
-                          "with the labels that they have",
+                          "with the labels that they have, or they are held out and stay so",
                           learn->source.path);
     return status;
 }

@@ -50,6 +50,8 @@ void cli_recall_close(cli_recall *recall); /* accepts NULL */
 size_t cli_recall_count(const cli_recall *recall, cli_fate fate); /* of the photos that were trained on */
 /* Notes about what is new; `learned`: it is learned, not left out, and what is gone or changed is noted too. */
 void cli_recall_note(const cli_recall *recall, int learned);
+/* Notes about photos held out that are not as they were: what is measured on them is something else than before. */
+void cli_recall_note_held_out(const cli_recall *recall);
 /* BROAD_BAD_DATA, with names, unless all photos that were trained on are as they were. */
 int cli_recall_check(const cli_recall *recall);
 json_t *cli_recall_json(const cli_recall *recall);

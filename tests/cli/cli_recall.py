@@ -112,6 +112,28 @@ class Photos(Pictures):
                          ([clean[0]], [clean[1]], ["panels/Dusty/was_clean.jpg"]))
         self.assertEqual(self.ok("undo", "m.broad", "--json").json["restored"]["rows"], 28)
 
+    def test_held_out_photos_are_named(self):
+        """They are not learned, but the test on them is another one."""
+        held = self.trained()[1]
+        clean, dusty = [p for p in held if "/Clean/" in p], [p for p in held if "/Dusty/" in p]
+        self.write("c.csv", "%s,Dusty\n" % clean[0])
+        err = self.fails(65, "or they are held out and stay so", "learn", "m.broad", "--corrections", "c.csv").err
+        self.assertIn("1 has another label now, which counts in the test: %s (Clean, now Dusty)" % clean[0], err)
+        shutil.move(clean[0], "panels/Dusty/was_clean.jpg")
+        os.remove(dusty[0])
+        shutil.copy(self.photos("field", "Dusty")[3], dusty[1])
+        said = ("of the held-out photos, 1 has another label now, which counts in the test: panels/Dusty/was_clean.jpg (Clean, now Dusty)",
+                "of the held-out photos, 1 is gone and no longer tested on: " + dusty[0],
+                "of the held-out photos, 1 has changed since the model was trained: " + dusty[1])
+        shown = self.ok("eval", "m.broad", "panels", "--part", "test").err
+        told, err = self.learn(self.put("c1", (self.photos("field", "Clean")[0], "Clean")))
+        for text in said:
+            self.assertIn(text, err)
+            self.assertIn(text, shown)
+        self.assertEqual(told["photos"]["remembered"]["held_out"],
+                         {"gone": [dusty[0]], "changed": [dusty[1]], "relabelled": ["panels/Dusty/was_clean.jpg"]})
+        self.assertEqual((told["test"]["rows"], told["rows"], told["photos"]["remembered"]["gone"]), (11, 29, []))
+
     def test_only_a_label_has_changed(self):
         train, _ = self.trained()
         photo = [p for p in train if "/Clean/" in p][0]
