@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/format/cell.h"
 #include "data/format/number.h"
 #include "data/labels.h"
 #include "data/tidy.h"
@@ -83,7 +84,7 @@ static int choose_task(broad_task *out, broad__parsed *parsed, const broad__targ
     *out = cells->words ? BROAD_TASK_CLASSIFY : BROAD_TASK_REGRESS;
     if (cells->integers && cells->columns == 1 && (facts->apart || parsed->line_of)) *out = BROAD_TASK_CLASSIFY;
     /* A few words among many numbers are slips, not classes. */
-    if (cells->words && cells->words < parsed->rows / 100)
+    if (cells->words && broad__cell_slips(cells->words, parsed->rows))
         return fail_word(parsed, facts, "correct it, or set option task to classify if it is a class");
     if (*out == BROAD_TASK_CLASSIFY || cells->columns != 1) return BROAD_OK;
     int status = has_two_values(&two, parsed);

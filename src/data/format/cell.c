@@ -169,3 +169,9 @@ unsigned broad__cell_look(broad__text cell)
     if (day == BROAD__DATE_EITHER && month == BROAD__DATE_EITHER) signs |= BROAD__CELL_EITHER_ORDER;
     return signs;
 }
+
+int broad__cell_slips(size_t words, size_t values)
+{
+    enum { ROWS = 100 }; /* one of so many is too many */
+    return ROWS * words < values;
+}

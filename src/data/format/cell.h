@@ -37,4 +37,7 @@ unsigned broad__cell_look(broad__text cell);
 /* Whether it is missing where numbers are expected. */
 int broad__cell_missing(broad__text cell);
 
+/* Whether `words` cells that are no numbers, among `values` that are not missing, are so few that they are mistakes. */
+int broad__cell_slips(size_t words, size_t values);
+
 #endif
