@@ -12,13 +12,15 @@
 #include "data/tidy.h"
 
 /* Cells that are text, as CSV has them: coded. */
-static int code_numbers(broad__cells *cells, size_t rows)
+static int code_numbers(broad__cells *cells, size_t rows, const broad__cell_format *formats)
 {
+    static const broad__cell_format plain;
     size_t count = rows * cells->columns;
     cells->values = broad__alloc_doubles(rows, cells->columns);
     if (!cells->values) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        broad__number_kind kind = broad__number_read(&cells->values[i], cells->texts[i]);
+        broad__cell_format format = formats ? formats[i % cells->columns] : plain;
+        broad__number_kind kind = broad__cell_target(&cells->values[i], cells->texts[i], format);
         if (kind == BROAD__NUMBER) continue;
         if (kind == BROAD__NUMBER_MISSING && !cells->missing++) cells->first_missing = i;
         if (kind != BROAD__NUMBER_MISSING && !cells->words++) {
@@ -159,7 +161,7 @@ int broad__targets_set(broad_data *table, broad__parsed *parsed, const broad__ta
 {
     if (!parsed->targets.columns) return BROAD_OK;
     broad_task task = model ? model->task : BROAD_TASK_AUTO;
-    int status = parsed->targets.texts ? code_numbers(&parsed->targets, parsed->rows) : BROAD_OK;
+    int status = parsed->targets.texts ? code_numbers(&parsed->targets, parsed->rows, facts->formats) : BROAD_OK;
     if (status == BROAD_OK && parsed->targets.missing) status = fail_missing(parsed, facts);
     if (status == BROAD_OK && !model) status = choose_task(&task, parsed, facts, options);
     if (status == BROAD_OK && task == BROAD_TASK_CLASSIFY) status = set_classes(table, parsed, facts, options, model);

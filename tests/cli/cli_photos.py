@@ -252,6 +252,27 @@ class Photos(unittest.TestCase):
         self.assertEqual(fitted["rows"] % 4, 0)
         self.assertTrue(result("verify", "day.broad", *words)["holds"])
 
+    def test_numbers_of_a_spreadsheet(self):
+        """With a mark, semicolons, a decimal comma and the line ends of Windows: as from plain numbers."""
+        rows = lines_of("soiled/labels.csv")
+        with open("german.csv", "w", encoding="utf-8-sig", newline="") as out:
+            out.write("file;severity\r\n")
+            out.writelines("%s;%s\r\n" % (row["file"], row["severity"].replace(".", ",")) for row in rows)
+        with open("percent.csv", "w") as out:
+            out.write("file,severity\n")
+            out.writelines("%s,%s %%\n" % (row["file"], row["severity"]) for row in rows)
+        run("fit", "soiled/photos", "--labels", "soiled/labels.csv", *SMALL, "-o", "plain.broad")
+        for name, note in (("german", "numbers with a decimal comma: column 'severity'"),
+                           ("percent", "numbers with marks (thousands, percent or currency) were read without them: column 'severity'")):
+            words = ["soiled/photos", "--labels", name + ".csv"]
+            self.assertIn(note, run("fit", *words, *SMALL, "-o", name + ".broad").stderr)
+            self.assertEqual(run("predict", name + ".broad", "soiled/photos").stdout,
+                             run("predict", "plain.broad", "soiled/photos").stdout)
+            self.assertEqual(result("eval", name + ".broad", *words)["test"],
+                             result("eval", "plain.broad", "soiled/photos", "--labels", "soiled/labels.csv")["test"])
+            self.assertIn("notes    " + note, run("data", *words).stdout)
+            self.assertEqual(result("data", *words)["notes"], [note])
+
     # ---- what cannot be read, and what looks wrong ----
 
     def test_odd_files_are_listed_and_left_out(self):

@@ -82,6 +82,42 @@ static void without_a_header(void **state)
     broad_data_free(data);
 }
 
+/* As a spreadsheet with another language writes them, with its mark, separators and line ends. */
+static void numbers_as_in_tables(void **state)
+{
+    scratch *s = *state;
+    broad_data *data = with_list(s, "\xEF\xBB\xBFphoto;site;loss\r\na.jpg;1;0,142281557077\r\nb.jpg;2;1.250,5\r\n"
+                                    "day/a.jpg;3;2\r\nc.png;4;-0,5\r\n");
+    assert_int_equal(broad_data_task(data), BROAD_TASK_REGRESS);
+    assert_true(broad_data_value(data, row_of(data, "a.jpg"), 0) == 0.142281557077);
+    assert_true(broad_data_value(data, row_of(data, "b.jpg"), 0) == 1250.5);
+    assert_true(broad_data_value(data, row_of(data, "day/c.png"), 0) == -0.5);
+    assert_int_equal(broad_data_note_count(data), 1);
+    assert_string_equal(broad_data_note(data, 0), "numbers with a decimal comma: column 'loss'");
+    broad_data_free(data);
+    /* Separators at the end of every line are no column. */
+    data = with_list(s, "photo,loss,\na.jpg,0.1422 %,\nb.jpg,12 %,\nday/a.jpg,3 %,\nc.png,4.5 %,\n");
+    assert_true(broad_data_value(data, row_of(data, "a.jpg"), 0) == 0.1422);
+    broad_data_free(data);
+    /* Several targets, each in its own way, and weights; the names of files are no numbers. */
+    s->run.options.target = "gain,loss";
+    s->run.options.weight = "trust";
+    save_photo(s->folder, "1.000", 5);
+    save_photo(s->folder, "2.000", 6);
+    data = with_list(s, "file;loss;gain;trust\n1.000;0,5;1;1,5\n2.000;0,25;2;1\n");
+    assert_int_equal(broad_data_outputs(data), 2);
+    assert_true(broad_data_value(data, row_of(data, "1.000"), 0) == 1);
+    assert_true(broad_data_value(data, row_of(data, "1.000"), 1) == 0.5);
+    assert_true(broad_data_weight(data, row_of(data, "1.000")) == 1.5);
+    broad_data_free(data);
+    /* Classes keep the text of the list. */
+    s->run.options.target = s->run.options.weight = NULL;
+    s->run.options.task = BROAD_TASK_CLASSIFY;
+    data = with_list(s, "file;loss\na.jpg;0,5\nb.jpg;0,25\n");
+    assert_string_equal(class_of(data, "a.jpg"), "0,5");
+    broad_data_free(data);
+}
+
 static const char columns[] =
     "day,file,loss,sun,kind,trust\nmon,a.jpg,0.5,1,x,1\nmon,b.jpg,0.25,2,y,2\ntue,day/a.jpg,0.125,"
     "3,x,0.5\ntue,c.png,0,4,y,4\n";
@@ -285,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(classes_from_a_list),
         TEST(without_a_header),
+        TEST(numbers_as_in_tables),
         TEST(columns_by_name),
         TEST(copies_have_the_targets_of_their_photo),
         TEST(photos_that_no_line_names),

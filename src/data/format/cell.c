@@ -151,6 +151,11 @@ broad__number_kind broad__cell_value(double *out, broad__text cell, broad__cell_
     return kind == BROAD__NUMBER_TEXT && broad__cell_missing(cell) ? BROAD__NUMBER_MISSING : kind;
 }
 
+broad__number_kind broad__cell_target(double *out, broad__text cell, broad__cell_format format)
+{
+    return broad__cell_format_plain(format) ? broad__number_read(out, cell) : broad__cell_value(out, cell, format);
+}
+
 unsigned broad__cell_look(broad__text cell)
 {
     double value;

@@ -19,6 +19,9 @@ int broad__cell_format_plain(broad__cell_format format);
 /* The value of a cell. In columns of numbers further words stand for a missing value, such as "none" and "-". */
 broad__number_kind broad__cell_value(double *out, broad__text cell, broad__cell_format format);
 
+/* The value of a target, which is text if no format was found for its column: then such words are classes. */
+broad__number_kind broad__cell_target(double *out, broad__text cell, broad__cell_format format);
+
 /* What a cell may be. */
 typedef enum broad__cell_sign {
     BROAD__CELL_PLAIN = 1,         /* a plain number */

@@ -477,6 +477,8 @@ static int make_table(broad_data **out, reading *r)
     status = name_inputs(table);
     if (status == BROAD_OK) status = fill_rows(table, r);
     if (status == BROAD_OK) status = fill_skipped(&table->photos, r);
+    table->notes = r->labels.notes;
+    r->labels.notes = (broad__notes){0};
     if (status == BROAD_OK && r->options->labels)
         status = broad__photo_labels_set(table, &r->labels, r->row_files, r->options, r->columns);
     else if (status == BROAD_OK) status = set_folder_targets(table, r);

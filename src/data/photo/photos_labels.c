@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/format/csv_profile.h"
 #include "data/targets.h"
 
 enum { FAULT_BYTES = 1024 };
@@ -42,13 +43,25 @@ static int open_csv(broad__photo_labels *l, const broad__photo_list *list, const
     return broad__csv_open(&l->csv, &l->source, &hints);
 }
 
+/* Numbers may be written as in tables; the names of files are none. */
+static int find_formats(broad__photo_labels *l, broad__notes *notes)
+{
+    unsigned char *file = &l->plan.role[l->plan.target_columns[0]], role = *file;
+    *file = BROAD__ROLE_IGNORED;
+    int status = broad__csv_profile(&l->plan, &l->csv, notes);
+    *file = role;
+    return status;
+}
+
 static int name_columns(broad__photo_labels *l, const broad__layout *layout)
 {
     size_t count = l->plan.targets - 1;
     broad__text *texts = broad__alloc_array(count, sizeof *texts);
     char **names = broad__alloc_array(count, sizeof *names);
-    int failed = !texts || !names;
+    l->formats = broad__alloc_array(count, sizeof *l->formats);
+    int failed = !texts || !names || !l->formats;
     for (size_t i = 0; !failed && i < count; i++) {
+        l->formats[i] = l->plan.formats[l->plan.target_columns[i + 1]];
         names[i] = broad__roles_name(layout, l->plan.target_columns[i + 1], l->plan.chosen, "target");
         failed = !names[i];
         if (names[i]) texts[i] = broad__text_of(names[i]);
@@ -206,7 +219,9 @@ int broad__photo_labels_read(broad__photo_labels *out, broad__photo_list *list, 
     static const broad__csv_request wants = {.missing = BROAD_MISSING_ERROR, .known = &none, .texts = 1};
     int status = open_csv(out, list, options);
     broad__layout layout = {.file = out->source.name, .columns = out->csv.columns, .names = out->csv.names};
+    layout.trailing = out->csv.trailing;
     if (status == BROAD_OK) status = broad__roles_photos(&out->plan, &layout, options, model);
+    if (status == BROAD_OK) status = find_formats(out, model ? NULL : &out->notes);
     if (status == BROAD_OK) status = broad__csv_fill(&out->content, &out->csv, &out->plan, &wants);
     if (status == BROAD_OK) status = name_columns(out, &layout);
     if (status == BROAD_OK) status = match_lines(out, list);
@@ -220,7 +235,9 @@ void broad__photo_labels_clear(broad__photo_labels *labels)
     broad__roles_clear(&labels->plan);
     broad__csv_close(&labels->csv);
     broad__source_close(&labels->source);
+    broad__notes_clear(&labels->notes);
     broad__free(labels->target_names);
+    broad__free(labels->formats);
     broad__free(labels->group_name);
     broad__free(labels->weight_name);
     broad__free(labels->lines);
@@ -257,8 +274,9 @@ int broad__photo_labels_set(broad_data *table, const broad__photo_labels *labels
     size_t rows = table->rows, columns = labels->plan.targets - 1;
     row_lines lines = {labels, photos};
     broad__parsed content = {.file = labels->source.name, .rows = rows, .line_of = line_of_row, .reader = &lines};
-    broad__target_facts facts = {.names = labels->target_names, .apart = 1};
+    broad__target_facts facts = {.names = labels->target_names, .formats = labels->formats, .apart = 1};
     int status = BROAD_NO_MEMORY;
+    facts.notes = &table->notes;
     content.targets.columns = columns;
     content.groups.columns = labels->plan.groups;
     content.targets.texts = broad__alloc_array(rows, columns * sizeof *content.targets.texts);
