@@ -118,6 +118,59 @@ static void numbers_as_in_tables(void **state)
     broad_data_free(data);
 }
 
+/* Each character becomes so many bytes, low ones first; Latin-1 is one of them. */
+static void write_encoded(const char *path, const char *mark, const unsigned short *text, int bytes)
+{
+    FILE *file = fopen(path, "wb");
+    fputs(mark, file);
+    for (; *text; text++)
+        for (int i = 0; i < bytes; i++) fputc(*text >> 8 * i & 0xFF, file);
+    fclose(file);
+}
+
+/* The names of files are those of the folder in either encoding, and so are the classes. */
+static void encodings_as_in_tables(void **state)
+{
+    scratch *s = *state;
+    static const unsigned short text[] = u"file;Maß\nKüche.jpg;grün\na.jpg;weiß\nb.jpg;weiß\n";
+    save_photo(s->folder,
+               "K\xC3\xBC"
+               "che.jpg",
+               5);
+    save_photo(s->folder,
+               "neu/K\xFC"
+               "che.jpg",
+               6);
+    for (int bytes = 1; bytes < 3; bytes++) {
+        write_encoded(s->list, bytes == 2 ? "\xFF\xFE" : "", text, bytes);
+        broad_data *data = must_read(s->folder, &s->run);
+        const char *name = bytes == 1 ? "neu/K\xFC"
+                                        "che.jpg"
+                                      : "K\xC3\xBC"
+                                        "che.jpg";
+        assert_int_equal(broad_data_rows(data), 3);
+        assert_string_equal(class_of(data, name), "gr\xC3\xBCn");
+        assert_string_equal(data->target_name, "Ma\xC3\x9F");
+        assert_int_equal(broad_data_note_count(data), 1);
+        assert_non_null(strstr(broad_data_note(data, 0), bytes == 1 ? "Windows-1252" : "UTF-16"));
+        broad_data_free(data);
+    }
+    /* Where no file has those bytes, the one with the same characters is meant. */
+    char other[HELPER_PATH];
+    join_path(other, s->folder, "neu");
+    remove_folder(other);
+    write_encoded(s->list, "", text, 1);
+    broad_data *data = must_read(s->folder, &s->run);
+    assert_string_equal(class_of(data, "K\xC3\xBC"
+                                       "che.jpg"),
+                        "gr\xC3\xBCn");
+    broad_data_free(data);
+    /* What is no text stays refused. */
+    refused(s, "PK\x03\x04xl/workbook.xml", "labels.csv: ");
+    write_file(s->list, "file,label\na.jpg,\0\xFC\n", 21);
+    assert_fails(read_run(&data, s->folder, &s->run), BROAD_BAD_DATA, "zero byte");
+}
+
 static const char columns[] =
     "day,file,loss,sun,kind,trust\nmon,a.jpg,0.5,1,x,1\nmon,b.jpg,0.25,2,y,2\ntue,day/a.jpg,0.125,"
     "3,x,0.5\ntue,c.png,0,4,y,4\n";
@@ -322,6 +375,7 @@ int main(void)
         TEST(classes_from_a_list),
         TEST(without_a_header),
         TEST(numbers_as_in_tables),
+        TEST(encodings_as_in_tables),
         TEST(columns_by_name),
         TEST(copies_have_the_targets_of_their_photo),
         TEST(photos_that_no_line_names),

@@ -8,6 +8,7 @@
 
 typedef struct broad__photo_labels {
     broad__source source;
+    int converted; /* it was not UTF-8 */
     broad__csv csv;
     broad__roles plan;
     broad__parsed content;          /* its rows are the lines; the first target column names the files */
