@@ -273,6 +273,17 @@ class Photos(unittest.TestCase):
             self.assertIn("notes    " + note, run("data", *words).stdout)
             self.assertEqual(result("data", *words)["notes"], [note])
 
+    def test_empty_targets_of_a_list(self):
+        rows = lines_of("soiled/labels.csv")
+        with open("gaps.csv", "w") as out:
+            out.write("file,severity\n")
+            out.writelines("%s,%s\n" % (row["file"], "" if i in (3, 8) else row["severity"]) for i, row in enumerate(rows))
+        done = run("fit", "soiled/photos", "--labels", "gaps.csv", *SMALL, "-o", "gaps.broad")
+        self.assertIn("22 photos read, 2 files skipped:", done.stderr)
+        self.assertIn("gaps.csv:5 has no target for it", done.stderr)
+        self.assertEqual(result("eval", "gaps.broad", "soiled/photos", "--labels", "gaps.csv")["rows"], 22)
+        run("fit", "soiled/photos", "--labels", "gaps.csv", *SMALL, "--strict", "-o", "gaps.broad", code=65)
+
     # ---- what cannot be read, and what looks wrong ----
 
     def test_odd_files_are_listed_and_left_out(self):

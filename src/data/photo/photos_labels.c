@@ -237,6 +237,31 @@ static int match_lines(broad__photo_labels *l, broad__photo_list *list)
     return status;
 }
 
+static int has_no_target(const broad__photo_labels *l, size_t line)
+{
+    double value;
+    const broad__text *texts = l->content.targets.texts + line * l->plan.targets + 1;
+    for (size_t t = 0; t + 1 < l->plan.targets; t++)
+        if (broad__cell_target(&value, texts[t], l->formats[t]) == BROAD__NUMBER_MISSING) return 1;
+    return 0;
+}
+
+/* As rows of tables without a target, unless they are rows to predict or nothing may be missing. */
+static int leave_out_bare(const broad__photo_labels *l, broad__photo_list *list, const broad_read_options *options,
+                          const broad__columns *model)
+{
+    char fault[FAULT_BYTES], where[BROAD__WHERE_BYTES];
+    int status = BROAD_OK;
+    if (model ? options->target_optional : options->missing != BROAD_MISSING_MEAN) return BROAD_OK;
+    for (size_t i = 0; status == BROAD_OK && i < list->count; i++) {
+        size_t line = list->items[i].fault ? SIZE_MAX : l->lines[i];
+        if (line == SIZE_MAX || !has_no_target(l, line)) continue;
+        snprintf(fault, sizeof fault, "%s has no target for it", broad__parsed_where(where, &l->content, line));
+        status = broad__photo_list_refuse(list, i, fault);
+    }
+    return status;
+}
+
 int broad__photo_labels_read(broad__photo_labels *out, broad__photo_list *list, const broad_read_options *options,
                              const broad__columns *model)
 {
@@ -252,6 +277,7 @@ int broad__photo_labels_read(broad__photo_labels *out, broad__photo_list *list, 
     if (status == BROAD_OK) status = broad__csv_fill(&out->content, &out->csv, &out->plan, &wants);
     if (status == BROAD_OK) status = name_columns(out, &layout);
     if (status == BROAD_OK) status = match_lines(out, list);
+    if (status == BROAD_OK) status = leave_out_bare(out, list, options, model);
     if (status < 0) broad__photo_labels_clear(out);
     return status;
 }
