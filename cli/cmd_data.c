@@ -311,6 +311,7 @@ int cli_data(const cli_arguments *arguments)
     json_t *record = NULL;
     broad_read_options read;
     cli_read_options(&read, arguments);
+    read.one_class = !cli_given(arguments, "export");
     const cli_input input = {arguments->positional, 1, &read,
                              cli_given(arguments, "export") ? CLI_TO_COMPUTE : CLI_TO_LOOK, arguments};
     int status = check_export(arguments);

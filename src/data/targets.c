@@ -145,7 +145,7 @@ static int set_classes(broad_data *table, broad__parsed *parsed, const broad__ta
     snprintf(column, sizeof column, "target %s", broad__text_quote(quoted, broad__text_of(facts->names[0])));
     if (model && labels.count <= BROAD__CLASSES_MAX)
         status = broad__labels_match(table, &labels, model->output_names, model->outputs, options->new_classes);
-    else status = broad__labels_sort(table, &labels, column);
+    else status = broad__labels_sort(table, &labels, column, options->one_class ? 1 : 2);
     if (borrowed) labels.texts = NULL;
     broad__distinct_clear(&labels, parsed->spill);
     if (status == BROAD_BAD_DATA) return broad__fail_in(status, parsed->file);

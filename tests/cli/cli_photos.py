@@ -341,6 +341,28 @@ class Photos(unittest.TestCase):
         self.assertGreaterEqual(len(found["advice"]), 3)
         run("data", "odd", "--strict", code=65)
 
+    def test_a_class_that_cannot_be_read(self):
+        """What is wrong with its files is said where it stops a command, and does not stop one that only looks."""
+        shutil.copytree("more/Clean", "half/Clean")
+        os.mkdir("half/Dusty")
+        for i in range(5):
+            with open("half/Dusty/%d.gif" % i, "wb") as out:
+                out.write(b"GIF89a" + bytes(40))
+        done = run("fit", "half", *SMALL, "-o", "half.broad", code=65)
+        for text in ("only one class, 'Clean'", "5 files were left out: half/Dusty/0.gif: a GIF picture", "2.gif: a GIF picture, which broad does not read, and 2 more"):
+            self.assertIn(text, done.stderr)
+        text = run("data", "half").stdout
+        for line in ("photos   5: Clean 5\n", "skipped  5 files", "there is only one class, Clean, so there is nothing to learn"):
+            self.assertIn(line, text)
+        self.assertEqual(result("data", "half")["classes"], {"Clean": 5})
+        run("data", "half", "--export", "half_rows", code=65)
+        with open("alike.csv", "w") as out:
+            out.write("a,kind\n" + "".join("%d,x\n" % i for i in range(30)))
+        text = run("data", "alike.csv").stdout
+        self.assertIn("classes  x 30\n", text)
+        self.assertIn("there is only one class, x, so there is nothing to learn", text)
+        self.assertIn("only one class, 'x'", run("fit", "alike.csv", *NETWORK, "-o", "no.broad", code=65).stderr)
+
     def test_formats_are_counted(self):
         if "TIFF" not in result("version")["pictures"]:
             self.skipTest("this build reads no TIFF")
