@@ -209,12 +209,14 @@ static int report_photos(const cli_arguments *arguments, const broad_data *data,
     if (!status) data_photos_advise(&advice, &photos);
     if (!status && cli_given(arguments, "json")) {
         data_photos_json(record, &photos);
-        status =
-            cli_json_give(arguments, result_json(arguments->positional[0], data, photos.class_counts, record, &advice));
+        json_t *object = result_json(arguments->positional[0], data, photos.class_counts, record, &advice);
+        cli_json_put(object, "notes", cli_notes_json(data));
+        status = cli_json_give(arguments, object);
     } else if (!status) {
         cli_print("data     %s (photos)\n", arguments->positional[0]);
         data_photos_print(&photos, cli_given(arguments, "all") != NULL);
         if (!photos.class_counts) print_targets(data, NULL);
+        print_notes(data);
         print_advice(&advice);
     }
     data_photos_clear(&photos);
@@ -309,6 +311,7 @@ int cli_data(const cli_arguments *arguments)
     json_t *record = NULL;
     broad_read_options read;
     cli_read_options(&read, arguments);
+    read.one_class = !cli_given(arguments, "export");
     const cli_input input = {arguments->positional, 1, &read,
                              cli_given(arguments, "export") ? CLI_TO_COMPUTE : CLI_TO_LOOK, arguments};
     int status = check_export(arguments);

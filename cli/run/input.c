@@ -117,7 +117,7 @@ static int tell(json_t **record, const broad_data *data, const cli_input *input)
     return BROAD_OK;
 }
 
-/* What reading a table did. Rows to predict come in many files: there it would be said again and again. */
+/* What reading a table or a list did. Rows to predict come in many files: there it would be said again and again. */
 static void tell_notes(const broad_data *data, const cli_input *input)
 {
     if (input->purpose == CLI_TO_LOOK || input->read->target_optional) return;
@@ -147,7 +147,7 @@ int cli_input_read(broad_data **out, json_t **record, const cli_input *input)
     if (status) return status;
     status = photos ? read_photos(&data, &now) : broad_data_read(&data, input->paths[0], &read);
     if (!status && photos) status = tell(record, data, &now);
-    if (!status && !photos) tell_notes(data, &now);
+    if (!status) tell_notes(data, &now);
     if (status) broad_data_free(data);
     else *out = data;
     return status;

@@ -599,6 +599,7 @@ typedef struct broad_read_options {
      * its own in a pass (docs/scale.md), and broad_data_row() has no others. All ranks must make the same calls with such a table:
      * what needs all of its rows brings them together. It must outlive the table. Standard input is that of rank 0. */
     const broad_comm *comm;
+    int one_class; /* without model: 1: targets of a single class are no error: to look at the rows, not to train on them */
 } broad_read_options;
 
 BROAD_API void broad_read_options_init_sized(broad_read_options *out, size_t size);

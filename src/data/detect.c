@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/common.h"
+#include "base/status.h"
 #include "data/format/idx.h"
 #include "data/format/npy.h"
 #include "image/codec/decode.h"
@@ -111,4 +112,13 @@ broad__detected broad__data_detect(const void *bytes, size_t count)
         return (broad__detected){.content = BROAD__CONTENT_TABLE};
     what = broad__picture_name(bytes, count);
     return (broad__detected){what ? BROAD__CONTENT_PICTURE : BROAD__CONTENT_UNKNOWN, what};
+}
+
+int broad__data_refuse(const char *name, const void *bytes, size_t count)
+{
+    broad__detected found = broad__data_detect(bytes, count);
+    if (found.content == BROAD__CONTENT_FOREIGN) return broad__fail(BROAD_BAD_DATA, "%s: %s", name, found.what);
+    if (found.content == BROAD__CONTENT_PICTURE)
+        return broad__fail(BROAD_BAD_DATA, "%s: %s, not a table; photos are read from a folder", name, found.what);
+    return BROAD_OK;
 }

@@ -20,4 +20,7 @@ enum { BROAD__DETECT_BYTES = 16 }; /* are enough */
 
 broad__detected broad__data_detect(const void *bytes, size_t count);
 
+/* Fails for a file that is known to be no table. */
+int broad__data_refuse(const char *name, const void *bytes, size_t count);
+
 #endif

@@ -49,7 +49,7 @@ static void install(broad_data *table, char **names, size_t count, broad__distin
     labels->ids = NULL;
 }
 
-static int check_labels(const broad__distinct *labels, const char *target)
+static int check_labels(const broad__distinct *labels, const char *target, size_t least)
 {
     char quoted[BROAD__QUOTE_BYTES];
     if (labels->count > BROAD__CLASSES_MAX)
@@ -64,7 +64,7 @@ static int check_labels(const broad__distinct *labels, const char *target)
             return broad__fail(BROAD_BAD_DATA, "%s: the label %s is not UTF-8 text; convert the file with iconv",
                                target, broad__text_quote(quoted, labels->texts[i]));
     }
-    if (labels->count == 1)
+    if (labels->count && labels->count < least)
         return broad__fail(BROAD_BAD_DATA, "%s: only one class, %s; a classification needs two or more", target,
                            broad__text_quote(quoted, labels->texts[0]));
     return BROAD_OK;
@@ -81,9 +81,9 @@ int broad__labels_order(size_t *rank, const broad__text *texts, size_t count)
     return BROAD_OK;
 }
 
-int broad__labels_sort(broad_data *table, broad__distinct *labels, const char *target)
+int broad__labels_sort(broad_data *table, broad__distinct *labels, const char *target, size_t least)
 {
-    int status = check_labels(labels, target);
+    int status = check_labels(labels, target, least);
     if (status < 0) return status;
     size_t count = labels->count;
     size_t *rank = broad__alloc_array(count, sizeof *rank);
@@ -223,7 +223,7 @@ int broad__table_set_labels(broad_data *table, const char *const *labels)
 {
     broad__distinct distinct;
     int status = distinct_strings(&distinct, labels, table->rows, BROAD__CLASSES_MAX);
-    if (status == BROAD_OK) status = broad__labels_sort(table, &distinct, "target");
+    if (status == BROAD_OK) status = broad__labels_sort(table, &distinct, "target", 2);
     broad__distinct_clear(&distinct, NULL);
     return status;
 }

@@ -12,8 +12,9 @@ int broad__labels_order(size_t *rank, const broad__text *texts, size_t count);
 
 /* The ids of `labels` and groups lie in the table's spill, if it has one, and become the table's own: labels->ids is then NULL.
  *
- * The classes are the labels found, sorted by number if all are numbers, else by bytes. `target` names the column. */
-int broad__labels_sort(broad_data *table, broad__distinct *labels, const char *target);
+ * The classes are the labels found, at least so many, sorted by number if all are numbers, else by bytes. `target` names the
+ * column. */
+int broad__labels_sort(broad_data *table, broad__distinct *labels, const char *target, size_t least);
 
 /* The classes are the given ones. A label that is none of them is an error; with `extend` it becomes a further class, after
  * the given ones, sorted among the new. */

@@ -92,11 +92,8 @@ static int find_format(reading *r)
     const broad__source *source = &r->source;
     const char *separator = r->options->separator;
     if (!source->count) return broad__fail(BROAD_BAD_DATA, "%s: the file is empty", source->name);
-    broad__detected found = broad__data_detect(source->bytes, source->count);
-    if (found.content == BROAD__CONTENT_FOREIGN) return broad__fail(BROAD_BAD_DATA, "%s: %s", source->name, found.what);
-    if (found.content == BROAD__CONTENT_PICTURE)
-        return broad__fail(BROAD_BAD_DATA, "%s: %s, not a table; photos are read from a folder", source->name,
-                           found.what);
+    int status = broad__data_refuse(source->name, source->bytes, source->count);
+    if (status < 0) return status;
     if (broad__npy_is(source->bytes, source->count)) r->format = "npy";
     else if (broad__idx_is(source->bytes, source->count)) r->format = "idx";
     else if ((!separator || strcmp(separator, "auto") == 0) && broad__libsvm_is(source)) r->format = "libsvm";

@@ -6,18 +6,21 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/format/cell.h"
 #include "data/format/number.h"
 #include "data/labels.h"
 #include "data/tidy.h"
 
 /* Cells that are text, as CSV has them: coded. */
-static int code_numbers(broad__cells *cells, size_t rows)
+static int code_numbers(broad__cells *cells, size_t rows, const broad__cell_format *formats)
 {
+    static const broad__cell_format plain;
     size_t count = rows * cells->columns;
     cells->values = broad__alloc_doubles(rows, cells->columns);
     if (!cells->values) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        broad__number_kind kind = broad__number_read(&cells->values[i], cells->texts[i]);
+        broad__cell_format format = formats ? formats[i % cells->columns] : plain;
+        broad__number_kind kind = broad__cell_target(&cells->values[i], cells->texts[i], format);
         if (kind == BROAD__NUMBER) continue;
         if (kind == BROAD__NUMBER_MISSING && !cells->missing++) cells->first_missing = i;
         if (kind != BROAD__NUMBER_MISSING && !cells->words++) {
@@ -83,7 +86,7 @@ static int choose_task(broad_task *out, broad__parsed *parsed, const broad__targ
     *out = cells->words ? BROAD_TASK_CLASSIFY : BROAD_TASK_REGRESS;
     if (cells->integers && cells->columns == 1 && (facts->apart || parsed->line_of)) *out = BROAD_TASK_CLASSIFY;
     /* A few words among many numbers are slips, not classes. */
-    if (cells->words && cells->words < parsed->rows / 100)
+    if (cells->words && broad__cell_slips(cells->words, parsed->rows))
         return fail_word(parsed, facts, "correct it, or set option task to classify if it is a class");
     if (*out == BROAD_TASK_CLASSIFY || cells->columns != 1) return BROAD_OK;
     int status = has_two_values(&two, parsed);
@@ -142,7 +145,7 @@ static int set_classes(broad_data *table, broad__parsed *parsed, const broad__ta
     snprintf(column, sizeof column, "target %s", broad__text_quote(quoted, broad__text_of(facts->names[0])));
     if (model && labels.count <= BROAD__CLASSES_MAX)
         status = broad__labels_match(table, &labels, model->output_names, model->outputs, options->new_classes);
-    else status = broad__labels_sort(table, &labels, column);
+    else status = broad__labels_sort(table, &labels, column, options->one_class ? 1 : 2);
     if (borrowed) labels.texts = NULL;
     broad__distinct_clear(&labels, parsed->spill);
     if (status == BROAD_BAD_DATA) return broad__fail_in(status, parsed->file);
@@ -158,7 +161,7 @@ int broad__targets_set(broad_data *table, broad__parsed *parsed, const broad__ta
 {
     if (!parsed->targets.columns) return BROAD_OK;
     broad_task task = model ? model->task : BROAD_TASK_AUTO;
-    int status = parsed->targets.texts ? code_numbers(&parsed->targets, parsed->rows) : BROAD_OK;
+    int status = parsed->targets.texts ? code_numbers(&parsed->targets, parsed->rows, facts->formats) : BROAD_OK;
     if (status == BROAD_OK && parsed->targets.missing) status = fail_missing(parsed, facts);
     if (status == BROAD_OK && !model) status = choose_task(&task, parsed, facts, options);
     if (status == BROAD_OK && task == BROAD_TASK_CLASSIFY) status = set_classes(table, parsed, facts, options, model);

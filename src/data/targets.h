@@ -2,13 +2,15 @@
 #ifndef BROAD_DATA_TARGETS_H
 #define BROAD_DATA_TARGETS_H
 
+#include "data/format/cell.h"
 #include "data/parsed.h"
 #include "data/read.h"
 
 typedef struct broad__target_facts {
-    char *const *names;  /* of the target columns */
-    int apart;           /* they come from a separate file */
-    broad__notes *notes; /* may be NULL */
+    char *const *names;                /* of the target columns */
+    const broad__cell_format *formats; /* of text: how its numbers are written; NULL: plainly */
+    int apart;                         /* they come from a separate file */
+    broad__notes *notes;               /* may be NULL */
 } broad__target_facts;
 
 /* Sets task, outputs and targets of a table from the cells of `parsed`, which no longer owns them; both lie in the same

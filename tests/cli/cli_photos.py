@@ -252,6 +252,38 @@ class Photos(unittest.TestCase):
         self.assertEqual(fitted["rows"] % 4, 0)
         self.assertTrue(result("verify", "day.broad", *words)["holds"])
 
+    def test_numbers_of_a_spreadsheet(self):
+        """With a mark, semicolons, a decimal comma and the line ends of Windows: as from plain numbers."""
+        rows = lines_of("soiled/labels.csv")
+        with open("german.csv", "w", encoding="utf-8-sig", newline="") as out:
+            out.write("file;severity\r\n")
+            out.writelines("%s;%s\r\n" % (row["file"], row["severity"].replace(".", ",")) for row in rows)
+        with open("percent.csv", "w") as out:
+            out.write("file,severity\n")
+            out.writelines("%s,%s %%\n" % (row["file"], row["severity"]) for row in rows)
+        run("fit", "soiled/photos", "--labels", "soiled/labels.csv", *SMALL, "-o", "plain.broad")
+        for name, note in (("german", "numbers with a decimal comma: column 'severity'"),
+                           ("percent", "numbers with marks (thousands, percent or currency) were read without them: column 'severity'")):
+            words = ["soiled/photos", "--labels", name + ".csv"]
+            self.assertIn(note, run("fit", *words, *SMALL, "-o", name + ".broad").stderr)
+            self.assertEqual(run("predict", name + ".broad", "soiled/photos").stdout,
+                             run("predict", "plain.broad", "soiled/photos").stdout)
+            self.assertEqual(result("eval", name + ".broad", *words)["test"],
+                             result("eval", "plain.broad", "soiled/photos", "--labels", "soiled/labels.csv")["test"])
+            self.assertIn("notes    " + note, run("data", *words).stdout)
+            self.assertEqual(result("data", *words)["notes"], [note])
+
+    def test_empty_targets_of_a_list(self):
+        rows = lines_of("soiled/labels.csv")
+        with open("gaps.csv", "w") as out:
+            out.write("file,severity\n")
+            out.writelines("%s,%s\n" % (row["file"], "" if i in (3, 8) else row["severity"]) for i, row in enumerate(rows))
+        done = run("fit", "soiled/photos", "--labels", "gaps.csv", *SMALL, "-o", "gaps.broad")
+        self.assertIn("22 photos read, 2 files skipped:", done.stderr)
+        self.assertIn("gaps.csv:5 has no target for it", done.stderr)
+        self.assertEqual(result("eval", "gaps.broad", "soiled/photos", "--labels", "gaps.csv")["rows"], 22)
+        run("fit", "soiled/photos", "--labels", "gaps.csv", *SMALL, "--strict", "-o", "gaps.broad", code=65)
+
     # ---- what cannot be read, and what looks wrong ----
 
     def test_odd_files_are_listed_and_left_out(self):
@@ -308,6 +340,28 @@ class Photos(unittest.TestCase):
         self.assertEqual(len(found["photos"]["skipped"]), 4)
         self.assertGreaterEqual(len(found["advice"]), 3)
         run("data", "odd", "--strict", code=65)
+
+    def test_a_class_that_cannot_be_read(self):
+        """What is wrong with its files is said where it stops a command, and does not stop one that only looks."""
+        shutil.copytree("more/Clean", "half/Clean")
+        os.mkdir("half/Dusty")
+        for i in range(5):
+            with open("half/Dusty/%d.gif" % i, "wb") as out:
+                out.write(b"GIF89a" + bytes(40))
+        done = run("fit", "half", *SMALL, "-o", "half.broad", code=65)
+        for text in ("only one class, 'Clean'", "5 files were left out: half/Dusty/0.gif: a GIF picture", "2.gif: a GIF picture, which broad does not read, and 2 more"):
+            self.assertIn(text, done.stderr)
+        text = run("data", "half").stdout
+        for line in ("photos   5: Clean 5\n", "skipped  5 files", "there is only one class, Clean, so there is nothing to learn"):
+            self.assertIn(line, text)
+        self.assertEqual(result("data", "half")["classes"], {"Clean": 5})
+        run("data", "half", "--export", "half_rows", code=65)
+        with open("alike.csv", "w") as out:
+            out.write("a,kind\n" + "".join("%d,x\n" % i for i in range(30)))
+        text = run("data", "alike.csv").stdout
+        self.assertIn("classes  x 30\n", text)
+        self.assertIn("there is only one class, x, so there is nothing to learn", text)
+        self.assertIn("only one class, 'x'", run("fit", "alike.csv", *NETWORK, "-o", "no.broad", code=65).stderr)
 
     def test_formats_are_counted(self):
         if "TIFF" not in result("version")["pictures"]:

@@ -125,6 +125,7 @@ static int write_files(void **state)
     write_csv("plain.csv", 0);
     write_csv("text.csv", TEXT | QUOTES);
     write_csv("holes.csv", HOLES | VALUES);
+    write_csv("values.csv", VALUES);
     write_csv("copies.csv", COPIES);
     write_csv("weights.csv", WEIGHTS | GROUPS);
     write_csv("gaps.csv", GAPS);
@@ -427,6 +428,8 @@ static void faults_have_one_message(void **state)
         spoil("fault.svm", "groups.svm", i * (ROWS - 1) / 5, pairs[i]);
         try_fault("fault.svm");
     }
+    spoil("fault.csv", "values.csv", ROWS / 2, "1,2,3,4,5,x"); /* a word among the numbers of the target */
+    try_fault("fault.csv");
     remove(path_of((char[HELPER_PATH]){0}, "fault.csv"));
     try_fault("fault.csv");
 }

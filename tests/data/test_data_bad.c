@@ -467,6 +467,38 @@ static void test_slip_in_target(void **state)
     broad_data_free(data);
 }
 
+/* "Fewer than 1 of 100" is exact for every number of rows, for targets and inputs, and however their numbers are written. */
+static void test_how_many_words_are_slips(void **state)
+{
+    (void)state;
+    static const struct {
+        int rows, words, slips;
+    } cases[] = {{20, 1, 0}, {100, 1, 0}, {101, 1, 1}, {120, 1, 1}, {200, 2, 0}, {201, 2, 1}, {250, 3, 0}};
+    static const char *const ends[] = {",25", " %", ".5"};
+    broad_read_options options;
+    broad_read_options_init(&options);
+    for (size_t i = 0; i < 6 * sizeof cases / sizeof *cases; i++) {
+        char text[16384], number[64];
+        int input = i % 6 > 2, rows = cases[i / 6].rows, used = sprintf(text, input ? "y;a\n" : "a;y\n");
+        for (int row = 0; row < rows; row++) {
+            int word = row % 7 == 3 && row / 7 < cases[i / 6].words;
+            sprintf(number, "%d%s", row % 7, ends[i % 3]);
+            used += sprintf(text + used, "%d;%s\n", row * row, word ? "broken" : number);
+        }
+        broad_data *data = NULL;
+        options.target = "y";
+        if (cases[i / 6].slips) {
+            assert_fails(read_text(&data, text, &options), BROAD_BAD_DATA, "data:5");
+            assert_non_null(strstr(broad_error_message(), "'broken'"));
+            continue;
+        }
+        assert_ok(read_text(&data, text, &options));
+        assert_int_equal(data->task, input ? BROAD_TASK_REGRESS : BROAD_TASK_CLASSIFY);
+        assert_int_equal(data->categories.count, input);
+        broad_data_free(data);
+    }
+}
+
 /* A label for every row is no classification. */
 static void test_too_many_classes(void **state)
 {
@@ -486,10 +518,15 @@ static void test_too_many_classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_text),         cmocka_unit_test(test_bad_npy),
-        cmocka_unit_test(test_lying_npy_file),   cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_gzip_bomb),        cmocka_unit_test(test_damaged_gzip),
-        cmocka_unit_test(test_bad_paths),        cmocka_unit_test(test_slip_in_target),
+        cmocka_unit_test(test_bad_text),
+        cmocka_unit_test(test_bad_npy),
+        cmocka_unit_test(test_lying_npy_file),
+        cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_gzip_bomb),
+        cmocka_unit_test(test_damaged_gzip),
+        cmocka_unit_test(test_bad_paths),
+        cmocka_unit_test(test_slip_in_target),
+        cmocka_unit_test(test_how_many_words_are_slips),
         cmocka_unit_test(test_too_many_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

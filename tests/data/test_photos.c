@@ -337,6 +337,27 @@ static void one_class_only(void **state)
     broad_data *data = NULL;
     save_photo(s->folder, "Clean/a.jpg", 1);
     assert_fails(read_run(&data, s->folder, &s->run), BROAD_BAD_DATA, "only one class, 'Clean'");
+    assert_null(strstr(broad_error_message(), "left out"));
+    /* Where the others could not be read, that is the reason. */
+    make_folder(s->folder, "Dusty");
+    for (int i = 0; i < 4; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "Dusty/%d.gif", i);
+        save_text(s->folder, name, "GIF89a and more");
+    }
+    assert_fails(read_run(&data, s->folder, &s->run), BROAD_BAD_DATA, "two or more; 4 files were left out: ");
+    assert_non_null(
+        strstr(broad_error_message(), "/Dusty/2.gif: a GIF picture, which broad does not read, and 1 more"));
+    /* To be looked at it is enough, to train on it is not. */
+    broad_model *model = NULL;
+    broad_options options;
+    broad_options_init(&options);
+    s->run.options.one_class = 1;
+    assert_ok(read_run(&data, s->folder, &s->run));
+    assert_int_equal(broad_data_outputs(data), 1);
+    assert_int_equal(broad_data_skipped_count(data), 4);
+    assert_fails(broad_fit(&model, NULL, data, &options), BROAD_BAD_DATA, "only one class, 'Clean'");
+    broad_data_free(data);
 }
 
 /* Folders with numbers for names are classes, unless a regression is asked for. */

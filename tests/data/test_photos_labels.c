@@ -82,6 +82,95 @@ static void without_a_header(void **state)
     broad_data_free(data);
 }
 
+/* As a spreadsheet with another language writes them, with its mark, separators and line ends. */
+static void numbers_as_in_tables(void **state)
+{
+    scratch *s = *state;
+    broad_data *data = with_list(s, "\xEF\xBB\xBFphoto;site;loss\r\na.jpg;1;0,142281557077\r\nb.jpg;2;1.250,5\r\n"
+                                    "day/a.jpg;3;2\r\nc.png;4;-0,5\r\n");
+    assert_int_equal(broad_data_task(data), BROAD_TASK_REGRESS);
+    assert_true(broad_data_value(data, row_of(data, "a.jpg"), 0) == 0.142281557077);
+    assert_true(broad_data_value(data, row_of(data, "b.jpg"), 0) == 1250.5);
+    assert_true(broad_data_value(data, row_of(data, "day/c.png"), 0) == -0.5);
+    assert_int_equal(broad_data_note_count(data), 1);
+    assert_string_equal(broad_data_note(data, 0), "numbers with a decimal comma: column 'loss'");
+    broad_data_free(data);
+    /* Separators at the end of every line are no column. */
+    data = with_list(s, "photo,loss,\na.jpg,0.1422 %,\nb.jpg,12 %,\nday/a.jpg,3 %,\nc.png,4.5 %,\n");
+    assert_true(broad_data_value(data, row_of(data, "a.jpg"), 0) == 0.1422);
+    broad_data_free(data);
+    /* Several targets, each in its own way, and weights; the names of files are no numbers. */
+    s->run.options.target = "gain,loss";
+    s->run.options.weight = "trust";
+    save_photo(s->folder, "1.000", 5);
+    save_photo(s->folder, "2.000", 6);
+    data = with_list(s, "file;loss;gain;trust\n1.000;0,5;1;1,5\n2.000;0,25;2;1\n");
+    assert_int_equal(broad_data_outputs(data), 2);
+    assert_true(broad_data_value(data, row_of(data, "1.000"), 0) == 1);
+    assert_true(broad_data_value(data, row_of(data, "1.000"), 1) == 0.5);
+    assert_true(broad_data_weight(data, row_of(data, "1.000")) == 1.5);
+    broad_data_free(data);
+    /* Classes keep the text of the list. */
+    s->run.options.target = s->run.options.weight = NULL;
+    s->run.options.task = BROAD_TASK_CLASSIFY;
+    data = with_list(s, "file;loss\na.jpg;0,5\nb.jpg;0,25\n");
+    assert_string_equal(class_of(data, "a.jpg"), "0,5");
+    broad_data_free(data);
+}
+
+/* Each character becomes so many bytes, low ones first; Latin-1 is one of them. */
+static void write_encoded(const char *path, const char *mark, const unsigned short *text, int bytes)
+{
+    FILE *file = fopen(path, "wb");
+    fputs(mark, file);
+    for (; *text; text++)
+        for (int i = 0; i < bytes; i++) fputc(*text >> 8 * i & 0xFF, file);
+    fclose(file);
+}
+
+/* The names of files are those of the folder in either encoding, and so are the classes. */
+static void encodings_as_in_tables(void **state)
+{
+    scratch *s = *state;
+    static const unsigned short text[] = u"file;Maß\nKüche.jpg;grün\na.jpg;weiß\nb.jpg;weiß\n";
+    save_photo(s->folder,
+               "K\xC3\xBC"
+               "che.jpg",
+               5);
+    save_photo(s->folder,
+               "neu/K\xFC"
+               "che.jpg",
+               6);
+    for (int bytes = 1; bytes < 3; bytes++) {
+        write_encoded(s->list, bytes == 2 ? "\xFF\xFE" : "", text, bytes);
+        broad_data *data = must_read(s->folder, &s->run);
+        const char *name = bytes == 1 ? "neu/K\xFC"
+                                        "che.jpg"
+                                      : "K\xC3\xBC"
+                                        "che.jpg";
+        assert_int_equal(broad_data_rows(data), 3);
+        assert_string_equal(class_of(data, name), "gr\xC3\xBCn");
+        assert_string_equal(data->target_name, "Ma\xC3\x9F");
+        assert_int_equal(broad_data_note_count(data), 1);
+        assert_non_null(strstr(broad_data_note(data, 0), bytes == 1 ? "Windows-1252" : "UTF-16"));
+        broad_data_free(data);
+    }
+    /* Where no file has those bytes, the one with the same characters is meant. */
+    char other[HELPER_PATH];
+    join_path(other, s->folder, "neu");
+    remove_folder(other);
+    write_encoded(s->list, "", text, 1);
+    broad_data *data = must_read(s->folder, &s->run);
+    assert_string_equal(class_of(data, "K\xC3\xBC"
+                                       "che.jpg"),
+                        "gr\xC3\xBCn");
+    broad_data_free(data);
+    /* What is no text stays refused. */
+    refused(s, "PK\x03\x04xl/workbook.xml", "labels.csv: ");
+    write_file(s->list, "file,label\na.jpg,\0\xFC\n", 21);
+    assert_fails(read_run(&data, s->folder, &s->run), BROAD_BAD_DATA, "zero byte");
+}
+
 static const char columns[] =
     "day,file,loss,sun,kind,trust\nmon,a.jpg,0.5,1,x,1\nmon,b.jpg,0.25,2,y,2\ntue,day/a.jpg,0.125,"
     "3,x,0.5\ntue,c.png,0,4,y,4\n";
@@ -174,6 +263,37 @@ static void lines_without_a_photo(void **state)
             "none of its 2 lines names a photo that is there; the first has 'u.jpg'");
 }
 
+/* As rows of tables: they are left out, unless nothing may be missing. */
+static void lines_without_a_target(void **state)
+{
+    scratch *s = *state;
+    const char *classes = "file,label\na.jpg,x\nb.jpg,\nday/a.jpg,y\nday/c.png,n/a\n";
+    broad_data *data = with_list(s, classes);
+    assert_int_equal(broad_data_rows(data), 2);
+    assert_int_equal(broad_data_outputs(data), 2);
+    assert_int_equal(broad_data_skipped_count(data), 2);
+    assert_skipped(data, "b.jpg", "labels.csv:3 has no target for it");
+    assert_skipped(data, "day/c.png", "labels.csv:5 has no target for it");
+    broad_data_free(data);
+    /* In a column of numbers with marks further words stand for none; one of several targets is enough. */
+    data = with_list(s, "file;loss\na.jpg;0,5\nb.jpg;unknown\nday/a.jpg;2,5\n");
+    assert_int_equal(broad_data_task(data), BROAD_TASK_REGRESS);
+    assert_int_equal(broad_data_rows(data), 2);
+    broad_data_free(data);
+    s->run.options.target = "loss,gain";
+    data = with_list(s, "file,loss,gain\na.jpg,1,2\nb.jpg,,4\nday/a.jpg,5,\nday/c.png,7,8\n");
+    assert_int_equal(broad_data_rows(data), 2);
+    assert_true(broad_data_value(data, row_of(data, "day/c.png"), 1) == 8);
+    broad_data_free(data);
+    s->run.options.target = NULL;
+    refused(s, "file,label\na.jpg,\nb.jpg,\n", "none of the 4 files can be used; the first, ");
+    s->run.photos.strict = 1;
+    refused(s, classes, "b.jpg: ");
+    s->run.photos.strict = 0;
+    s->run.options.missing = BROAD_MISSING_ERROR;
+    refused(s, classes, "labels.csv:3: the target 'label' is missing");
+}
+
 /* A file that a line names and that cannot be read has its own reason. */
 static void lines_of_unreadable_photos(void **state)
 {
@@ -192,7 +312,6 @@ static void wrong_lists(void **state)
     save_photo(s->folder, "night/c.png", 9);
     refused(s, "file,label\nc.png,x\n", "labels.csv:2: several photos are called 'c.png', day/c.png is the first");
     refused(s, "file,label\na.jpg,x\nb.jpg,y\n./a.jpg,x\n", "labels.csv:4: a second line for a.jpg, which line 2 has");
-    refused(s, "file,label\na.jpg,x\nb.jpg,\n", "labels.csv:3: the target 'label' is missing");
     refused(s, "file\na.jpg\nb.jpg\n", "a list of photos needs a column of file names and 1 target column");
     refused(s, "file,label\na.jpg,x\nb.jpg,y,z\n", "labels.csv:3: 3 cells");
     refused(s, "file,label\na.jpg,x\nb.jpg,\"y\n", "labels.csv:3:2");
@@ -283,15 +402,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(classes_from_a_list),
-        TEST(without_a_header),
-        TEST(columns_by_name),
-        TEST(copies_have_the_targets_of_their_photo),
-        TEST(photos_that_no_line_names),
-        TEST(lines_without_a_photo),
-        TEST(lines_of_unreadable_photos),
-        TEST(wrong_lists),
-        TEST(by_path_and_by_last_part),
+        TEST(classes_from_a_list),        TEST(without_a_header),      TEST(numbers_as_in_tables),
+        TEST(encodings_as_in_tables),     TEST(columns_by_name),       TEST(copies_have_the_targets_of_their_photo),
+        TEST(photos_that_no_line_names),  TEST(lines_without_a_photo), TEST(lines_without_a_target),
+        TEST(lines_of_unreadable_photos), TEST(wrong_lists),           TEST(by_path_and_by_last_part),
         TEST(lists_for_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

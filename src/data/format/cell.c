@@ -164,6 +164,11 @@ broad__number_kind broad__cell_value(double *out, broad__text cell, broad__cell_
     return kind == BROAD__NUMBER_TEXT && broad__cell_missing(cell) ? BROAD__NUMBER_MISSING : kind;
 }
 
+broad__number_kind broad__cell_target(double *out, broad__text cell, broad__cell_format format)
+{
+    return broad__cell_format_plain(format) ? broad__number_read(out, cell) : broad__cell_value(out, cell, format);
+}
+
 unsigned broad__cell_look(broad__text cell)
 {
     double value;
@@ -181,4 +186,10 @@ unsigned broad__cell_look(broad__text cell)
     if (month != BROAD__DATE_NONE) signs |= BROAD__CELL_MONTH_FIRST;
     if (day == BROAD__DATE_EITHER && month == BROAD__DATE_EITHER) signs |= BROAD__CELL_EITHER_ORDER;
     return signs;
+}
+
+int broad__cell_slips(size_t words, size_t values)
+{
+    enum { ROWS = 100 }; /* one of so many is too many */
+    return ROWS * words < values;
 }

@@ -22,6 +22,9 @@ broad__cell_format broad__cell_format_of(broad__form form);
 /* The value of a cell. In columns of numbers further words stand for a missing value, such as "none" and "-". */
 broad__number_kind broad__cell_value(double *out, broad__text cell, broad__cell_format format);
 
+/* The value of a target, which is text if no format was found for its column: then such words are classes. */
+broad__number_kind broad__cell_target(double *out, broad__text cell, broad__cell_format format);
+
 /* What a cell may be. */
 typedef enum broad__cell_sign {
     BROAD__CELL_PLAIN = 1,         /* a plain number */
@@ -39,5 +42,8 @@ unsigned broad__cell_look(broad__text cell);
 
 /* Whether it is missing where numbers are expected. */
 int broad__cell_missing(broad__text cell);
+
+/* Whether `words` cells that are no numbers, among `values` that are not missing, are so few that they are mistakes. */
+int broad__cell_slips(size_t words, size_t values);
 
 #endif

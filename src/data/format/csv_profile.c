@@ -246,7 +246,7 @@ static broad__form date_form(const column *k, char separator)
 static int is_number_with_slips(const column *k, broad__cell_format format)
 {
     size_t numbers = number_cells(k, format);
-    if (k->values >= 100 && k->values - numbers < k->values / 100) return 1;
+    if (broad__cell_slips(k->values - numbers, k->values)) return 1;
     return k->values >= FEW_ROWS && 10 * numbers >= 9 * k->values && 2 * k->different.count > k->compared_values;
 }
 
@@ -300,7 +300,7 @@ static void judge_other(profile *p, size_t c)
 {
     const column *k = &p->columns[c];
     broad__cell_format format = number_format(p, k);
-    if (k->values && 100 * (k->values - number_cells(k, format)) <= k->values) p->roles->formats[c] = format;
+    if (broad__cell_slips(k->values - number_cells(k, format), k->values)) p->roles->formats[c] = format;
 }
 
 /* ---- telling --------------------------------------------------------------------------------------------------------- */

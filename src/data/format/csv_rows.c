@@ -179,9 +179,7 @@ static int fill_target(broad__filler *f, size_t row, size_t column, broad__text 
     if (coded && id < dictionary->labels.count) {
         value = dictionary->label_values[id];
     } else {
-        broad__cell_format format = work->roles->formats[column];
-        broad__number_kind kind = broad__cell_format_plain(format) ? broad__number_read(&value, text)
-                                                                   : broad__cell_value(&value, text, format);
+        broad__number_kind kind = broad__cell_target(&value, text, work->roles->formats[column]);
         if (kind != BROAD__NUMBER) value = NAN;
         if (kind == BROAD__NUMBER_MISSING) {
             if (!f->targets.missing++) f->targets.first_missing = cell;

@@ -118,9 +118,38 @@ int broad__encoding_wide(broad__source *source, broad__notes *notes)
 
 int broad__encoding_bytes(int *out, broad__source *source, broad__notes *notes)
 {
-    *out = !broad__utf8_valid(source->bytes, source->count);
+    int text = !source->count || !memchr(source->bytes, 0, source->count);
+    *out = text && !broad__utf8_valid(source->bytes, source->count);
     if (!*out) return BROAD_OK;
     int status = replace(source, 0, take_1252);
     return status == BROAD_OK ? broad__note(notes, "the file is not UTF-8 text; it was read as Windows-1252 (Latin-1)")
                               : status;
+}
+
+/* The byte that is this character of Windows-1252, or 0. */
+static unsigned char byte_of(broad__text character)
+{
+    char one[4];
+    if (character.count == 1) return (unsigned char)character.bytes[0];
+    for (unsigned byte = 0x80; byte < 256; byte++) {
+        const unsigned char at = (unsigned char)byte;
+        size_t taken;
+        uint32_t c = take_1252(&at, 1, &taken);
+        if (c != UNKNOWN && put_utf8(one, c) == character.count && !memcmp(one, character.bytes, character.count))
+            return at;
+    }
+    return 0;
+}
+
+void broad__encoding_back(char *out, size_t *out_count, broad__text text)
+{
+    *out_count = 0;
+    size_t used = 0;
+    for (size_t at = 0, length; at < text.count; at += length) {
+        length = broad__utf8_length(text.bytes + at, text.count - at);
+        unsigned char byte = length ? byte_of((broad__text){text.bytes + at, length}) : 0;
+        if (!byte) return;
+        out[used++] = (char)byte;
+    }
+    *out_count = used;
 }

@@ -446,6 +446,24 @@ static int set_folder_targets(broad_data *table, const reading *r)
     return status;
 }
 
+/* That classes are missing may be the fault of files that were left out: the first ones are named with what is wrong. */
+static int fail_with_skipped(const broad__photos *photos)
+{
+    enum { SHOWN = 3, FILE_SHOWN = 200, REASON_SHOWN = 120 };
+    char before[MESSAGE_BYTES], list[SHOWN * (FILE_SHOWN + REASON_SHOWN + 8)] = "", more[32] = "";
+    size_t count = photos->skipped_count;
+    snprintf(before, sizeof before, "%s", broad_error_message());
+    for (size_t i = 0, used = 0; i < count && i < SHOWN; i++) {
+        const broad_skipped *item = &photos->skipped[i];
+        size_t length = strcspn(item->reason, ";");
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s: %.*s", i ? ", " : "", FILE_SHOWN, item->file,
+                                 (int)(length < REASON_SHOWN ? length : REASON_SHOWN), item->reason);
+    }
+    if (count > SHOWN) snprintf(more, sizeof more, ", and %zu more", count - SHOWN);
+    return broad__fail(BROAD_BAD_DATA, "%s; %zu file%s left out: %s%s", before, count, count == 1 ? " was" : "s were",
+                       list, more);
+}
+
 /* Components as a model knows them, in the place of the inputs. */
 static int project(broad_data **table, const broad__columns *columns, size_t threads)
 {
@@ -477,9 +495,13 @@ static int make_table(broad_data **out, reading *r)
     status = name_inputs(table);
     if (status == BROAD_OK) status = fill_rows(table, r);
     if (status == BROAD_OK) status = fill_skipped(&table->photos, r);
+    table->notes = r->labels.notes;
+    r->labels.notes = (broad__notes){0};
     if (status == BROAD_OK && r->options->labels)
         status = broad__photo_labels_set(table, &r->labels, r->row_files, r->options, r->columns);
     else if (status == BROAD_OK) status = set_folder_targets(table, r);
+    if (status == BROAD_BAD_DATA && !r->columns && table->photos.skipped_count)
+        status = fail_with_skipped(&table->photos);
     if (status == BROAD_OK) status = group_rows(table, r);
     if (status == BROAD_OK && r->columns && r->columns->photo.components)
         status = project(&table, r->columns, r->how->threads);

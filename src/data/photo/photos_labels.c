@@ -6,6 +6,9 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/detect.h"
+#include "data/format/csv_profile.h"
+#include "data/format/encoding.h"
 #include "data/targets.h"
 
 enum { FAULT_BYTES = 1024 };
@@ -30,16 +33,37 @@ static int names_photo(const broad__csv *csv, const broad__photo_list *list)
     return 0;
 }
 
-static int open_csv(broad__photo_labels *l, const broad__photo_list *list, const broad_read_options *options)
+static int open_source(broad__photo_labels *l, const char *path, broad__notes *notes)
 {
-    broad__csv_hints hints = {.header = options->header, .separator = options->separator};
-    int status = broad__source_open(&l->source, options->labels, 0, 0);
+    int status = broad__source_open(&l->source, path, 0, 0);
+    if (status == BROAD_OK) status = broad__encoding_wide(&l->source, notes);
+    if (status == BROAD_OK) status = broad__data_refuse(l->source.name, l->source.bytes, l->source.count);
+    return status == BROAD_OK ? broad__encoding_bytes(&l->converted, &l->source, notes) : status;
+}
+
+static int open_csv(broad__photo_labels *l, const broad__photo_list *list, const broad_read_options *options,
+                    broad__notes *notes)
+{
+    broad__csv_hints hints = {.header = options->header, .separator = options->separator, .notes = notes};
+    int status = open_source(l, options->labels, notes);
+    size_t before = l->notes.count;
     if (status == BROAD_OK) status = broad__csv_open(&l->csv, &l->source, &hints);
     int automatic = !options->header || strcmp(options->header, "auto") == 0;
     if (status < 0 || !automatic || !names_photo(&l->csv, list)) return status;
     broad__csv_close(&l->csv);
+    broad__notes_remove(&l->notes, before, l->notes.count - before); /* they are told again */
     hints.header = "no";
     return broad__csv_open(&l->csv, &l->source, &hints);
+}
+
+/* Numbers may be written as in tables; the names of files are none. */
+static int find_formats(broad__photo_labels *l, broad__notes *notes)
+{
+    unsigned char *file = &l->plan.role[l->plan.target_columns[0]], role = *file;
+    *file = BROAD__ROLE_IGNORED;
+    int status = broad__csv_profile(&l->plan, &l->csv, notes);
+    *file = role;
+    return status;
 }
 
 static int name_columns(broad__photo_labels *l, const broad__layout *layout)
@@ -47,8 +71,10 @@ static int name_columns(broad__photo_labels *l, const broad__layout *layout)
     size_t count = l->plan.targets - 1;
     broad__text *texts = broad__alloc_array(count, sizeof *texts);
     char **names = broad__alloc_array(count, sizeof *names);
-    int failed = !texts || !names;
+    l->formats = broad__alloc_array(count, sizeof *l->formats);
+    int failed = !texts || !names || !l->formats;
     for (size_t i = 0; !failed && i < count; i++) {
+        l->formats[i] = l->plan.formats[l->plan.target_columns[i + 1]];
         names[i] = broad__roles_name(layout, l->plan.target_columns[i + 1], l->plan.chosen, "target");
         failed = !names[i];
         if (names[i]) texts[i] = broad__text_of(names[i]);
@@ -122,11 +148,10 @@ static int fail_ambiguous(const broad__photo_labels *l, size_t line, broad__text
                        broad__parsed_where(where, &l->content, line), broad__text_quote(quoted, text), first);
 }
 
-/* *out: the photo of a line, or SIZE_MAX. */
-static int find_photo(size_t *out, const directory *d, const broad__photo_list *list, const broad__photo_labels *l,
-                      size_t line)
+/* *out: the photo of a line that is called so, or SIZE_MAX. */
+static int find_called(size_t *out, const directory *d, const broad__photo_list *list, const broad__photo_labels *l,
+                       size_t line, broad__text text)
 {
-    broad__text text = l->content.targets.texts[line * l->plan.targets];
     *out = SIZE_MAX;
     while (text.count > 2 && memcmp(text.bytes, "./", 2) == 0) text = (broad__text){text.bytes + 2, text.count - 2};
     size_t found = broad__text_set_find(&d->names, text);
@@ -140,6 +165,20 @@ static int find_photo(size_t *out, const directory *d, const broad__photo_list *
     if (d->twice[found]) return fail_ambiguous(l, line, text, list->items[d->end_photo[found]].name);
     *out = d->end_photo[found];
     return BROAD_OK;
+}
+
+/* *out: the photo of a line, or SIZE_MAX. A file may be called by the bytes that the list had before it became UTF-8. */
+static int find_photo(size_t *out, const directory *d, const broad__photo_list *list, broad__photo_labels *l,
+                      size_t line)
+{
+    broad__text text = l->content.targets.texts[line * l->plan.targets], before = {.count = 0};
+    char *bytes = l->converted ? broad__arena_take(&l->content.arena, text.count + 1) : NULL;
+    if (l->converted && !bytes) return BROAD_NO_MEMORY;
+    if (bytes) broad__encoding_back(bytes, &before.count, text);
+    before.bytes = bytes;
+    int status = before.count ? find_called(out, d, list, l, line, before) : BROAD_OK;
+    if (status < 0 || (before.count && *out < SIZE_MAX)) return status;
+    return find_called(out, d, list, l, line, text);
 }
 
 static int fail_again(const broad__photo_labels *l, size_t line, const char *name, size_t before)
@@ -198,18 +237,47 @@ static int match_lines(broad__photo_labels *l, broad__photo_list *list)
     return status;
 }
 
+static int has_no_target(const broad__photo_labels *l, size_t line)
+{
+    double value;
+    const broad__text *texts = l->content.targets.texts + line * l->plan.targets + 1;
+    for (size_t t = 0; t + 1 < l->plan.targets; t++)
+        if (broad__cell_target(&value, texts[t], l->formats[t]) == BROAD__NUMBER_MISSING) return 1;
+    return 0;
+}
+
+/* As rows of tables without a target, unless they are rows to predict or nothing may be missing. */
+static int leave_out_bare(const broad__photo_labels *l, broad__photo_list *list, const broad_read_options *options,
+                          const broad__columns *model)
+{
+    char fault[FAULT_BYTES], where[BROAD__WHERE_BYTES];
+    int status = BROAD_OK;
+    if (model ? options->target_optional : options->missing != BROAD_MISSING_MEAN) return BROAD_OK;
+    for (size_t i = 0; status == BROAD_OK && i < list->count; i++) {
+        size_t line = list->items[i].fault ? SIZE_MAX : l->lines[i];
+        if (line == SIZE_MAX || !has_no_target(l, line)) continue;
+        snprintf(fault, sizeof fault, "%s has no target for it", broad__parsed_where(where, &l->content, line));
+        status = broad__photo_list_refuse(list, i, fault);
+    }
+    return status;
+}
+
 int broad__photo_labels_read(broad__photo_labels *out, broad__photo_list *list, const broad_read_options *options,
                              const broad__columns *model)
 {
     *out = (broad__photo_labels){0};
     static const broad__categories none;
     static const broad__csv_request wants = {.missing = BROAD_MISSING_ERROR, .known = &none, .texts = 1};
-    int status = open_csv(out, list, options);
+    broad__notes *notes = model ? NULL : &out->notes;
+    int status = open_csv(out, list, options, notes);
     broad__layout layout = {.file = out->source.name, .columns = out->csv.columns, .names = out->csv.names};
+    layout.trailing = out->csv.trailing;
     if (status == BROAD_OK) status = broad__roles_photos(&out->plan, &layout, options, model);
+    if (status == BROAD_OK) status = find_formats(out, notes);
     if (status == BROAD_OK) status = broad__csv_fill(&out->content, &out->csv, &out->plan, &wants);
     if (status == BROAD_OK) status = name_columns(out, &layout);
     if (status == BROAD_OK) status = match_lines(out, list);
+    if (status == BROAD_OK) status = leave_out_bare(out, list, options, model);
     if (status < 0) broad__photo_labels_clear(out);
     return status;
 }
@@ -220,7 +288,9 @@ void broad__photo_labels_clear(broad__photo_labels *labels)
     broad__roles_clear(&labels->plan);
     broad__csv_close(&labels->csv);
     broad__source_close(&labels->source);
+    broad__notes_clear(&labels->notes);
     broad__free(labels->target_names);
+    broad__free(labels->formats);
     broad__free(labels->group_name);
     broad__free(labels->weight_name);
     broad__free(labels->lines);
@@ -257,8 +327,9 @@ int broad__photo_labels_set(broad_data *table, const broad__photo_labels *labels
     size_t rows = table->rows, columns = labels->plan.targets - 1;
     row_lines lines = {labels, photos};
     broad__parsed content = {.file = labels->source.name, .rows = rows, .line_of = line_of_row, .reader = &lines};
-    broad__target_facts facts = {.names = labels->target_names, .apart = 1};
+    broad__target_facts facts = {.names = labels->target_names, .formats = labels->formats, .apart = 1};
     int status = BROAD_NO_MEMORY;
+    facts.notes = &table->notes;
     content.targets.columns = columns;
     content.groups.columns = labels->plan.groups;
     content.targets.texts = broad__alloc_array(rows, columns * sizeof *content.targets.texts);

@@ -8,11 +8,14 @@
 
 typedef struct broad__photo_labels {
     broad__source source;
+    int converted; /* it was not UTF-8 */
     broad__csv csv;
     broad__roles plan;
     broad__parsed content;          /* its rows are the lines; the first target column names the files */
-    char **target_names;            /* of the others */
+    char **target_names;            /* of the others ... */
+    broad__cell_format *formats;    /* ... and how their numbers are written */
     char *group_name, *weight_name; /* NULL: no such column */
+    broad__notes notes;             /* of what reading it did */
     size_t *lines;                  /* of each photo in the list: its row of the content; SIZE_MAX: none */
 } broad__photo_labels;
 

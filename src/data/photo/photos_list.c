@@ -76,6 +76,12 @@ int broad__photo_list_add(broad__photo_list *list, const char *file, const char 
     return add_file(list, &item);
 }
 
+int broad__photo_list_refuse(broad__photo_list *list, size_t index, const char *fault)
+{
+    list->items[index].fault = keep_text(list, fault);
+    return list->items[index].fault ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
 static const char *fault_text(broad__photo_list *list, const char *what, int number)
 {
     char reason[REASON_BYTES];

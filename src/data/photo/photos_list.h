@@ -30,6 +30,9 @@ int broad__photo_list_make(broad__photo_list *out, const char *const *paths, siz
 /* One more at the end, with copies of the texts. `fault` may be NULL. */
 int broad__photo_list_add(broad__photo_list *list, const char *file, const char *name, const char *fault);
 
+/* Leaves out the file at `index`, with a copy of the reason. */
+int broad__photo_list_refuse(broad__photo_list *list, size_t index, const char *fault);
+
 void broad__photo_list_clear(broad__photo_list *list);
 
 #endif

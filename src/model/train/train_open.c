@@ -71,6 +71,9 @@ static int check_data(const broad_data *data)
         return broad__fail(BROAD_BAD_DATA, "there are no rows or no inputs to train on");
     if (data->task == BROAD_TASK_AUTO || data->outputs == 0)
         return broad__fail(BROAD_BAD_DATA, "the data has no targets to train on");
+    if (data->task == BROAD_TASK_CLASSIFY && data->outputs == 1)
+        return broad__fail(BROAD_BAD_DATA, "the data has only one class, '%.100s'; a classification needs two or more",
+                           data->output_names[0]);
     return BROAD_OK;
 }
 
