@@ -1262,7 +1262,8 @@ typedef struct broad_metrics {
     size_t size;
     broad_task task;
     size_t rows;
-    /* Classification. Two classes: of the positive one; more: the mean over the classes. */
+    /* Classification. Two classes: of the positive one, 0 where it is not defined; more: the mean over the classes for
+     * which it is (broad_class_metrics), so that one that no row has lowers neither recall nor false_negative. */
     double accuracy, precision, recall, f1, false_positive, false_negative;
     /* Of its probabilities, where the model has an estimate. Brier score: mean over the rows of the sum over the
      * classes of (p - 1)^2 for the true class and p^2 for the others. Log loss: mean of -log p of the true class, p at
@@ -1297,7 +1298,8 @@ typedef struct broad_metrics {
 } broad_metrics;
 
 static inline void broad_metrics_init(broad_metrics *out) { broad_result_init(out, sizeof *out); }
-/* One class against all others. NaN: not defined, as the areas of a class that does not occur. */
+/* One class against all others. NaN: not defined. The recall and the areas of a class that no row has are not, nor its
+ * precision and F1 where it is no row's verdict either. The precision of a class that rows have and none gets is 0. */
 typedef struct broad_class_metrics {
     size_t size;
     size_t rows; /* of this class */
