@@ -761,9 +761,9 @@ typedef struct broad_map_choice {
 
 static inline void broad_map_choice_init(broad_map_choice *out) { broad_result_init(out, sizeof *out); }
 /*
- * From photos as they were read to the rows that a network is trained on. Where no maps were named in reading, those
- * with the lowest leave-one-out error are chosen on *train (broad_photos_choose()); then principal components, fitted
- * to *train, replace the inputs (broad_photos_project()). Both tables are replaced and the old ones freed; `test` and
+ * From photos as they were read to the rows that a network is trained on. Where no maps were named in reading, they are
+ * chosen on *train by leave-one-out error (broad_photos_choose()); then principal components, fitted to *train, replace
+ * the inputs (broad_photos_project()). Both tables are replaced and the old ones freed; `test` and
  * *test may be NULL. What is already prepared, was read for a model, or is not from photos, stays as it is.
  *
  * broad_fit() and broad_trainer_open() do this themselves where it has not been done, on a table of their own; a
@@ -772,7 +772,7 @@ static inline void broad_map_choice_init(broad_map_choice *out) { broad_result_i
  */
 BROAD_API int broad_photos_prepare(broad_map_choice *out, broad_data **train, broad_data **test,
                                    const broad_options *options);
-/* Of the maps of `data`, those whose inputs have the lowest leave-one-out error in the pilot of preset `auto`: all
+/* Chooses among the maps of `data` by the leave-one-out error of their inputs in the pilot of preset `auto`: all
  * together, or one of them if its error is lower by more than chance. `options` gives seed, threads, class_weight and
  * progress, whose stage is "maps". */
 BROAD_API int broad_photos_choose(broad_map_choice *out, const broad_data *data, const broad_options *options);
