@@ -389,6 +389,14 @@ class Session(unittest.TestCase):
         self.assertEqual(self.rows("text=0001.j"), [r for r in self.rows() if "0001.j" in r["name"]])
         self.server.get("photos?sort=colour", 400)
         self.server.get("photos?limit=x", 400)
+        for query in ("review=bad", "review=", "order=x", "sort=name&order=", "unlike=yes", "faults=2", "pending=-1", "stacks=x", "changed=last",
+                      "stack=1.5", "from=yesterday", "from=2026-5-31", "to=2026-05-310"):
+            name = query.split("&")[-1].split("=")[0]
+            self.assertIn(name + ": give ", self.server.get("photos?" + query, 400)["error"]["message"])
+        self.server.get("export/csv?review=bad", 400)
+        self.server.get("places?unlike=yes", 400)
+        for query in ("review=reviewed", "sort=name&order=down", "unlike=0", "stacks=0", "changed=1", "from=2026-05-31&to=2026-06-01"):
+            self.server.get("photos?" + query)
         self.assertEqual(self.server.get("photos?class=' OR 1=1 --".replace(" ", "%20"))["total"], 0)
 
     def test_pictures(self):
