@@ -329,6 +329,15 @@ class Doors(unittest.TestCase):
             end = subprocess.run([BROAD, "serve", folder, "--port", str(port), "--no-browser"], capture_output=True, text=True)
             self.assertEqual(end.returncode, 73, end.stderr)
             self.assertIn(reason, end.stderr)
+        self.assertFalse(os.path.exists(os.path.join(WORK, "other")))  # nothing is left of a project that could not be served
+        end = subprocess.run([BROAD, "serve", s.folder, "--port", str(s.port), "--no-browser"], capture_output=True, text=True)
+        self.assertIn("process %d" % s.process.pid, end.stderr)  # which says more than that the port is in use
+        with open(MODEL, "rb") as model:
+            before = model.read()
+        end = subprocess.run([BROAD, "serve", MODEL, "--port", str(free_port()), "--no-browser"], capture_output=True, text=True)
+        self.assertEqual((end.returncode, "is a file, but PROJECT is a folder" in end.stderr), (2, True), end.stderr)
+        with open(MODEL, "rb") as model:
+            self.assertEqual(model.read(), before)
         link = os.path.join(WORK, "token")
         with open(link, "w", encoding="utf-8") as file:
             file.write("t" * 40)
