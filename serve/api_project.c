@@ -149,6 +149,7 @@ int serve_api_status(serve_answer *out, const serve_request *request)
     cli_json_put(out->json, "verdicts", verdicts);
     cli_json_put(out->json, "pending", json_integer(pending));
     cli_json_put(out->json, "model", model ? model_json(model) : json_null());
+    cli_json_put(out->json, "trouble", serve_server_noted(server));
     cli_json_put(out->json, "work", serve_learner_json(server->learner));
     cli_json_put(out->json, "onnx", json_boolean(serve_export_has_onnx()));
     serve_model_drop(model);

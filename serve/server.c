@@ -35,6 +35,24 @@ void serve_server_use(serve_server *server, serve_model *model)
     serve_model_drop(before);
 }
 
+void serve_server_note(serve_server *server, const char *trouble)
+{
+    char *text = trouble ? strdup(trouble) : NULL;
+    pthread_mutex_lock(&server->model_lock);
+    char *before = server->trouble;
+    server->trouble = text;
+    pthread_mutex_unlock(&server->model_lock);
+    free(before);
+}
+
+json_t *serve_server_noted(serve_server *server)
+{
+    pthread_mutex_lock(&server->model_lock);
+    json_t *text = server->trouble ? cli_json_text(server->trouble) : json_null();
+    pthread_mutex_unlock(&server->model_lock);
+    return text;
+}
+
 void serve_server_trouble(serve_server *server)
 {
     json_t *data = json_object();
@@ -124,6 +142,7 @@ static void close_all(serve_server *server, serve_http *http)
     serve_project_close(&server->project);
     serve_model_drop(server->model);
     serve_events_close(&server->events);
+    free(server->trouble);
     pthread_mutex_destroy(&server->model_lock);
 }
 

@@ -883,12 +883,42 @@ class ByHand(unittest.TestCase):
             wait_for(lambda: "not a broad model" in s.notes())
             time.sleep(2.5)
             self.assertEqual((s.notes().count("not a broad model"), s.get("status")["model"]["version"]), (1, 2))
+            self.assertIn("not a broad model", s.get("status")["trouble"])
+            self.assertIn("Version 2 stays in use", s.get("status")["trouble"])
             s.post("versions/1/use")  # written again
+            self.assertIsNone(s.get("status")["trouble"])
             with open(MODEL, "rb") as theirs, open(s.folder + "/model.broad", "rb") as ours:
                 self.assertEqual(theirs.read(), ours.read())
         finally:
             s.end()
 
+
+    def test_model_damaged_before_start(self):
+        """The version in use takes its place again, and the file is kept; where there is none, the message says what to do."""
+        s = Server("damaged")
+        try:
+            s.end()
+            with open(s.folder + "/model.broad", "r+b") as model:
+                model.seek(-100, os.SEEK_END)
+                model.write(bytes(50))
+            with open(s.folder + "/model.broad", "rb") as model:
+                damaged = model.read()
+            s.start()
+            status = s.get("status")
+            self.assertEqual(status["model"]["version"], 1)
+            self.assertRegex(status["trouble"], "Version 1, the latest in use, has its place again; the file is kept as .*/model.broad.unusable-[0-9]+$")
+            self.assertIn("has its place again", s.notes())
+            with open(status["trouble"].rsplit(" ", 1)[1], "rb") as kept, open(MODEL, "rb") as first, open(s.folder + "/model.broad", "rb") as now:
+                self.assertEqual((kept.read(), now.read()), (damaged, first.read()))
+        finally:
+            s.end()
+        folder = os.path.join(WORK, "damaged_anew")
+        os.mkdir(folder)
+        with open(folder + "/model.broad", "wb") as model:
+            model.write(damaged)
+        end = subprocess.run([BROAD, "serve", folder, "--port", str(free_port()), "--no-browser"], capture_output=True, text=True)
+        self.assertEqual(end.returncode, 76, end.stderr)
+        self.assertIn("Remove this file, or put a model there: without one, the project begins with photos that you label", end.stderr)
 
     def test_model_replaced_while_learning(self):
         """Within the step itself: what was learned is in use, the other model is a version, and the user is told."""
