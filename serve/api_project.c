@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "serve/export.h"
+#include "serve/lesson.h"
 #include "serve/reviews.h"
 #include "serve/rows.h"
 #include "serve/versions.h"
@@ -141,7 +142,7 @@ int serve_api_status(serve_answer *out, const serve_request *request)
     int status = put_counts(counts, database);
     if (!status) status = list_classes(classes, server, model);
     if (!status) status = put_verdicts(verdicts, database);
-    if (!status) status = serve_learner_pending(&pending, server);
+    if (!status) status = serve_lesson_pending(&pending, server);
     out->json = json_object();
     put_settings(out->json, &server->project);
     cli_json_put(out->json, "counts", counts);

@@ -707,6 +707,70 @@ class Learning(unittest.TestCase):
             s.end()
 
 
+class Gone(unittest.TestCase):
+    """Files of a watched folder that stay where they are, and are gone when they should be learned."""
+
+    def test_left_out(self):
+        folder = os.path.join(WORK, "leaving")
+        shutil.copytree(PHOTOS + "/old", folder)
+        s = Server("leaving_project", "--no-copy", model=False)
+        self.addCleanup(s.end)
+        s.post("watch", {"folder": folder})
+        wait_for(lambda: s.get("status")["counts"]["judged"] == 60)
+        rows = s.get("photos?limit=100&sort=name")["photos"]
+        by_class = {label: [row for row in rows if row["folder"].endswith(label)] for label in ("Clean", "Dusty")}
+
+        def label(which):
+            for name, listed in by_class.items():
+                s.post("review", {"photos": [row["id"] for row in listed[which]], "label": name})
+
+        def lose(row, content=None):
+            file = os.path.join(os.path.dirname(folder), row["folder"], row["name"])
+            os.unlink(file)
+            if content is not None:
+                with open(file, "wb") as left:
+                    left.write(content)
+
+        def names(done):
+            return [(photo["photo"], photo["name"], photo["folder"], photo["reason"]) for photo in done["left_out"]]
+
+        label(slice(0, 20))
+        lost = by_class["Dusty"][0]
+        lose(lost)  # before the first model
+        done = s.work("learn")
+        self.assertEqual((done["learned"], names(done)), (39, [(lost["id"], lost["name"], lost["folder"], "its file is gone")]))
+        self.assertEqual(s.get("versions")["versions"][0]["learned"], 39)
+        self.assertEqual(s.get("versions")["versions"][0]["result"]["left_out"], done["left_out"])
+        s.settle()
+        self.assertEqual([photo["id"] for photo in s.get("unreadable")["photos"]], [lost["id"]])  # when the new model looked at it
+        label(slice(20, 22))
+        gone = by_class["Dusty"][21]
+        lose(gone)
+        done = s.work("learn")
+        self.assertEqual(done["learned"], 3)
+        self.assertEqual(names(done), [(gone["id"], gone["name"], gone["folder"], "its file is gone")])
+        s.post("learn", {}, 202)
+        last = wait_for(lambda: (lambda w: w["task"] is None and w["last"])(s.get("status")["work"]))
+        self.assertEqual(last["state"], "failed")
+        self.assertIn("there is nothing to learn: these photos are gone, or cannot be read: %s" % gone["name"], last["message"])
+        self.anew(s, by_class, label, lose, names)
+
+    def anew(self, s, by_class, label, lose, names):
+        """All of it in a new model: what was learned before and is gone, or is no photo any more, is left out too."""
+        label(slice(22, 24))
+        before, spoiled = by_class["Clean"][1], by_class["Clean"][2]
+        lose(before)
+        lose(spoiled, b"no photo")
+        done = s.work("learn")
+        self.assertEqual(done["learned"], 4)
+        self.assertIn((before["id"], before["name"], before["folder"], "its file is gone since it was learned"), names(done))
+        done = s.work("train")
+        self.assertEqual({name for _, name, _, _ in names(done)}, {row["name"] for row in (before, spoiled, by_class["Dusty"][21])})
+        version = s.get("versions")["versions"][0]
+        self.assertEqual((done["learned"], version["learned"]), (44, 44))
+        self.assertEqual(version["rows"] + done["held_out"]["rows"], 44)
+
+
 class Memory(unittest.TestCase):
     """What the server holds, in megabytes, after large answers and models are gone again."""
 
