@@ -103,6 +103,7 @@ int cli_eval(const cli_arguments *arguments)
     if (!status) status = read_rows(&data, &photos, model, arguments);
     if (!status) status = measure(&metrics, model, data, &options, threads);
     if (!status) status = make_curve(&curve, model, data, threads, arguments);
+    if (!status) cli_note_untested(arguments, &metrics, model);
     if (!status && cli_given(arguments, "json")) status = report_json(arguments, model, &metrics, curve, photos);
     else if (!status) report_text(model, &metrics, curve);
     broad_metrics_clear(&metrics);

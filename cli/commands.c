@@ -268,8 +268,8 @@ static const broad_option export_output[] = {
 
 static const broad_option photo_maps[] = {
     {"map", 0, "MAPS", NULL, "auto",
-     "how a photo becomes inputs: pixels, descriptors, windows, or several separated by commas; auto: descriptors, "
-     "windows or both, whichever has the smallest leave-one-out error; in preset paper: pixels"},
+     "how a photo becomes inputs: pixels, descriptors, windows, or several separated by commas; auto: descriptors "
+     "and windows, or one of them if its leave-one-out error is smaller by more than chance; in preset paper: pixels"},
     {"side", 0, "PIXELS", NULL, NULL, "side length of the square of pixels; default: 32, in preset paper 64"},
 };
 

@@ -25,6 +25,7 @@ int serve_api_photos(serve_answer *out, const serve_request *request)
     int64_t total = 0;
     const char *stacks = request->query(request, "stacks"), *order = serve_filter_order(request);
     int stacked = stacks && strcmp(stacks, "1") == 0, status = order ? BROAD_OK : BROAD_USAGE;
+    if (!status && stacks && !stacked && strcmp(stacks, "0")) status = cli_fail(BROAD_USAGE, "stacks: give 0 or 1");
     if (!status) status = serve_request_count(&offset, request, "offset", 0, SIZE_MAX / 4);
     if (!status) status = serve_request_count(&limit, request, "limit", LIMIT, LIMIT_MOST);
     if (!status) status = serve_filter_count(&total, request, stacked);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "serve/export.h"
+#include "serve/lesson.h"
 #include "serve/reviews.h"
 #include "serve/rows.h"
 #include "serve/versions.h"
@@ -141,7 +142,7 @@ int serve_api_status(serve_answer *out, const serve_request *request)
     int status = put_counts(counts, database);
     if (!status) status = list_classes(classes, server, model);
     if (!status) status = put_verdicts(verdicts, database);
-    if (!status) status = serve_learner_pending(&pending, server);
+    if (!status) status = serve_lesson_pending(&pending, server);
     out->json = json_object();
     put_settings(out->json, &server->project);
     cli_json_put(out->json, "counts", counts);
@@ -149,6 +150,7 @@ int serve_api_status(serve_answer *out, const serve_request *request)
     cli_json_put(out->json, "verdicts", verdicts);
     cli_json_put(out->json, "pending", json_integer(pending));
     cli_json_put(out->json, "model", model ? model_json(model) : json_null());
+    cli_json_put(out->json, "trouble", serve_server_noted(server));
     cli_json_put(out->json, "work", serve_learner_json(server->learner));
     cli_json_put(out->json, "onnx", json_boolean(serve_export_has_onnx()));
     serve_model_drop(model);

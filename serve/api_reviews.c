@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "serve/doubts.h"
+#include "serve/lesson.h"
 #include "serve/reviews.h"
 #include "serve/rows.h"
 
@@ -41,7 +42,7 @@ static void learn_if_due(serve_server *server)
     int64_t pending = 0;
     if (serve_setting_get(text, sizeof text, &server->project, "learn_after")) return;
     long after = strtol(text, NULL, 10);
-    if (after <= 0 || serve_learner_pending(&pending, server) || pending < after) return;
+    if (after <= 0 || serve_lesson_pending(&pending, server) || pending < after) return;
     serve_model *model = serve_server_model(server);
     if (model) serve_learner_ask(server->learner, SERVE_TASK_LEARN, 0, 1);
     serve_model_drop(model);

@@ -19,13 +19,6 @@ static int put_decision(void *context, sqlite3_stmt *row)
     return BROAD_OK;
 }
 
-static int put_name(void *context, sqlite3_stmt *row)
-{
-    cli_json_put(context, "name", cli_json_text(serve_query_text(row, 0)));
-    cli_json_put(context, "folder", cli_json_text(serve_query_text(row, 1)));
-    return BROAD_OK;
-}
-
 /* Photos of the project are files named by their content: the name is the one that they came with. */
 static int name_photo(json_t *photo, serve_database *database)
 {
@@ -35,7 +28,7 @@ static int name_photo(json_t *photo, serve_database *database)
     cli_json_put(photo, "name", cli_json_text(base ? base : ""));
     cli_json_put(photo, "folder", cli_json_text(""));
     int status = serve_query_open(&query, database, "SELECT name, folder FROM photos WHERE content=?", "t", base);
-    return serve_query_each(query, status, put_name, photo);
+    return serve_query_each(query, status, serve_photo_put_name, photo);
 }
 
 int serve_doubts_json(json_t **out, serve_server *server)

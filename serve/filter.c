@@ -8,27 +8,73 @@
 
 const char *const serve_review_names[3] = {"none", "agreed", "corrected"};
 
+/* ---- what a value may be ---- */
+
+static int is_flag(const char *text) { return strcmp(text, "0") == 0 || strcmp(text, "1") == 0; }
+
+static int is_number(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    return digits && digits <= 15 && !text[digits];
+}
+
+static int is_day(const char *text)
+{
+    static const char form[] = "0000-00-00";
+    size_t i = 0;
+    while (text[i] && (form[i] == '0' ? text[i] >= '0' && text[i] <= '9' : text[i] == form[i])) i++;
+    return i == sizeof form - 1 && !text[i];
+}
+
+static int is_review(const char *text)
+{
+    for (size_t i = 0; i < sizeof serve_review_names / sizeof serve_review_names[0]; i++)
+        if (strcmp(text, serve_review_names[i]) == 0) return 1;
+    return strcmp(text, "reviewed") == 0;
+}
+
 /* A parameter and what it asks of a photo; its value is bound as :NAME. */
 typedef struct condition {
     const char *name, *sql;
+    int (*fits)(const char *text); /* NULL: any text does */
+    const char *expected;
 } condition;
 
+static const char a_flag[] = "0 or 1", a_number[] = "a whole number", a_day[] = "a day, as 2026-05-31";
+
 static const condition conditions[] = {
-    {"class", "coalesce(p.human, p.label)=:class"},
-    {"review", "CASE :review WHEN 'none' THEN p.review=0 WHEN 'agreed' THEN p.review=1 WHEN 'corrected' THEN p.review=2"
-               " ELSE p.review>0 END"},
-    {"folder", "p.folder=:folder"},
-    {"from", "substr(p.time,1,10)>=:from"},
-    {"to", "substr(p.time,1,10)<=:to"},
-    {"unlike", "(p.distance>1)=(:unlike='1')"},
-    {"faults", "(p.faults<>0)=(:faults='1')"},
-    {"text", "instr(lower(p.name),lower(:text))>0"},
-    {"changed", "p.id IN (SELECT photo FROM changes WHERE version=CAST(:changed AS INTEGER))"},
-    {"stack", "p.stack=CAST(:stack AS INTEGER)"},
-    {"pending", "(:pending<>'1' OR (p.review=2 AND p.human IS NOT " SERVE_LEARNED_LABEL(
-                    "p.id", "(SELECT CAST(value AS INTEGER) FROM settings WHERE name='version')") "))"},
+    {"class", "coalesce(p.human, p.label)=:class", NULL, NULL},
+    {"review",
+     "CASE :review WHEN 'none' THEN p.review=0 WHEN 'agreed' THEN p.review=1 WHEN 'corrected' THEN p.review=2"
+     " ELSE p.review>0 END",
+     is_review, "none, agreed, corrected or reviewed"},
+    {"folder", "p.folder=:folder", NULL, NULL},
+    {"from", "substr(p.time,1,10)>=:from", is_day, a_day},
+    {"to", "substr(p.time,1,10)<=:to", is_day, a_day},
+    {"unlike", "(p.distance>1)=(:unlike='1')", is_flag, a_flag},
+    {"faults", "(p.faults<>0)=(:faults='1')", is_flag, a_flag},
+    {"text", "instr(lower(p.name),lower(:text))>0", NULL, NULL},
+    {"changed", "p.id IN (SELECT photo FROM changes WHERE version=CAST(:changed AS INTEGER))", is_number, a_number},
+    {"stack", "p.stack=CAST(:stack AS INTEGER)", is_number, a_number},
+    {"pending",
+     "(:pending<>'1' OR (p.review=2 AND p.human IS NOT " SERVE_LEARNED_LABEL(
+         "p.id", "(SELECT CAST(value AS INTEGER) FROM settings WHERE name='version')") "))",
+     is_flag, a_flag},
 };
 enum { CONDITIONS = sizeof conditions / sizeof conditions[0], SQL_BYTES = 4096 };
+
+static int check_all(const serve_request *request)
+{
+    for (size_t i = 0; i < CONDITIONS; i++) {
+        const condition *own = &conditions[i];
+        const char *text = request->query(request, own->name);
+        if (text && own->fits && !own->fits(text))
+            return cli_fail(BROAD_USAGE, "%s: give %s", own->name, own->expected);
+    }
+    return BROAD_OK;
+}
+
+/* ---- orders ---- */
 
 typedef struct order {
     const char *name, *up, *down;
@@ -48,6 +94,10 @@ static const order orders[] = {
 const char *serve_filter_order(const serve_request *request)
 {
     const char *sort = request->query(request, "sort"), *way = request->query(request, "order");
+    if (way && strcmp(way, "up") && strcmp(way, "down")) {
+        cli_fail(BROAD_USAGE, "order: give up or down");
+        return NULL;
+    }
     if (!sort) sort = "uncertainty";
     int by_default_down = strcmp(sort, "uncertainty") == 0 || strcmp(sort, "severity") == 0;
     int down = way ? strcmp(way, "down") == 0 : by_default_down;
@@ -71,12 +121,14 @@ int serve_filter_open(sqlite3_stmt **out, const serve_request *request, const ch
                       int stacked)
 {
     char sql[SQL_BYTES];
+    int status = check_all(request);
+    if (status) return status;
     int used = snprintf(sql, sizeof sql, "SELECT %s FROM photos p WHERE p.state=1", columns);
     for (size_t i = 0; i < CONDITIONS; i++)
         if (request->query(request, conditions[i].name))
             used += snprintf(sql + used, sizeof sql - (size_t)used, " AND %s", conditions[i].sql);
     snprintf(sql + used, sizeof sql - (size_t)used, "%s %s", stacked ? " GROUP BY coalesce(p.stack, p.id)" : "", tail);
-    int status = serve_query_open(out, &request->server->project.database, sql, "");
+    status = serve_query_open(out, &request->server->project.database, sql, "");
     if (!status) bind_all(*out, request);
     return status;
 }

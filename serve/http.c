@@ -368,29 +368,49 @@ static int parse_address(address *out, const char *text, unsigned port)
 
 int serve_http_check_address(const char *text) { return parse_address(&(address){0}, text, 0); }
 
-int serve_http_open(serve_http **out, serve_server *server)
+static int fail_listen(const serve_options *options, int number)
 {
-    const serve_options *options = server->options;
+    return cli_fail(BROAD_CANNOT_WRITE, "nothing can listen at %s port %u: %s%s", options->listen, options->port,
+                    number ? strerror(number) : "unknown reason",
+                    number == EADDRINUSE ? ". Give another port, such as --port 8421" : "");
+}
+
+int serve_http_listen(int *out, const serve_options *options)
+{
     address at;
-    int status = parse_address(&at, options->listen, options->port);
+    int yes = 1, status = parse_address(&at, options->listen, options->port);
     if (status) return status;
+    int six = at.any.sa_family == AF_INET6;
+    int listener = socket(at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (listener < 0) return fail_listen(options, errno);
+    int failed = setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) ||
+                 (six && setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes)) ||
+                 bind(listener, &at.any, six ? sizeof at.six : sizeof at.four) || listen(listener, SOMAXCONN);
+    if (failed) {
+        status = fail_listen(options, errno);
+        close(listener);
+        return status;
+    }
+    *out = listener;
+    return BROAD_OK;
+}
+
+int serve_http_open(serve_http **out, serve_server *server, int listener)
+{
     serve_http *http = calloc(1, sizeof *http);
     if (!http) return cli_fail(BROAD_NO_MEMORY, "out of memory");
     http->server = server;
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | MHD_USE_ITC;
-    if (at.any.sa_family == AF_INET6) flags |= MHD_USE_IPv6;
     errno = 0;
-    http->daemon = MHD_start_daemon(flags, (uint16_t)options->port, NULL, NULL, handle, http, MHD_OPTION_SOCK_ADDR,
-                                    &at.any, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
-                                    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SECONDS, MHD_OPTION_THREAD_STACK_SIZE,
-                                    (size_t)STACK_BYTES, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
-                                    MHD_OPTION_NOTIFY_COMPLETED, complete, NULL, MHD_OPTION_END);
+    http->daemon = MHD_start_daemon(
+        flags, (uint16_t)server->options->port, NULL, NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, listener,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SECONDS,
+        MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES,
+        MHD_OPTION_NOTIFY_COMPLETED, complete, NULL, MHD_OPTION_END);
     if (!http->daemon) {
         int number = errno;
         free(http);
-        return cli_fail(BROAD_CANNOT_WRITE, "nothing can listen at %s port %u: %s%s", options->listen, options->port,
-                        number ? strerror(number) : "unknown reason",
-                        number == EADDRINUSE ? ". Give another port, such as --port 8421" : "");
+        return fail_listen(server->options, number);
     }
     *out = http;
     return BROAD_OK;

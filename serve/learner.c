@@ -2,13 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "io/folder.h"
-#include "io/output.h"
-#include "io/quote.h"
-#include "serve/learned.h"
+#include "serve/lesson.h"
 #include "serve/tool.h"
 #include "serve/versions.h"
 #include "serve/watch.h"
@@ -29,135 +26,6 @@ struct serve_learner {
 };
 
 static const char *const names[] = {"learn", "train", "demo", "verify", "doubts"};
-
-/* ---- the photos to learn from ---- */
-
-typedef struct lesson {
-    size_t count, room;
-    int64_t *photos;
-    char **labels;
-    int new_classes; /* some are not of the model */
-} lesson;
-
-static void lesson_clear(lesson *own)
-{
-    for (size_t i = 0; i < own->count; i++) free(own->labels[i]);
-    free(own->labels);
-    free(own->photos);
-    *own = (lesson){0};
-}
-
-static int lesson_add(lesson *own, int64_t photo, const char *label)
-{
-    if (own->count == own->room) {
-        size_t room = own->room ? 2 * own->room : 256;
-        int64_t *photos = realloc(own->photos, room * sizeof *photos);
-        if (photos) own->photos = photos;
-        char **labels = realloc(own->labels, room * sizeof *labels);
-        if (labels) own->labels = labels;
-        if (!photos || !labels) return cli_fail(BROAD_NO_MEMORY, "out of memory");
-        own->room = room;
-    }
-    own->photos[own->count] = photo;
-    own->labels[own->count] = strdup(label);
-    if (!own->labels[own->count]) return cli_fail(BROAD_NO_MEMORY, "out of memory");
-    own->count++;
-    return BROAD_OK;
-}
-
-/* What people said and the model in use has not learned: corrections, with `agreed` what they agreed to as well. */
-#define NOT_LEARNED                                                                                                    \
-    " FROM photos p WHERE p.state IN (1,3) AND p.review>=?1 AND p.human IS NOT NULL AND p.human"                       \
-    " IS NOT " SERVE_LEARNED_LABEL("p.id", "?2")
-
-int serve_learner_pending(int64_t *out, serve_server *server)
-{
-    return serve_number(out, &server->project.database, "SELECT count(*)" NOT_LEARNED, "ii",
-                        (int64_t)SERVE_REVIEW_CORRECTED, serve_version_now(server));
-}
-
-typedef struct gathering {
-    lesson *lesson;
-    const serve_model *model;
-} gathering;
-
-static int gather_one(void *context, sqlite3_stmt *row)
-{
-    const gathering *own = context;
-    const char *label = serve_query_text(row, 1);
-    own->lesson->new_classes |= !serve_model_knows(own->model, label);
-    return lesson_add(own->lesson, sqlite3_column_int64(row, 0), label);
-}
-
-static int gather(lesson *out, serve_server *server, const serve_model *model, int agreed)
-{
-    serve_database *database = &server->project.database;
-    sqlite3_stmt *query = NULL;
-    gathering own = {out, model};
-    serve_database_lock(database);
-    int status =
-        serve_query_open(&query, database, "SELECT p.id, p.human" NOT_LEARNED " ORDER BY p.id", "ii",
-                         (int64_t)(agreed ? SERVE_REVIEW_AGREED : SERVE_REVIEW_CORRECTED), model ? model->version : 0);
-    status = serve_query_each(query, status, gather_one, &own);
-    serve_database_unlock(database);
-    return status;
-}
-
-static void write_line(cli_output *output, const char *file, const char *label)
-{
-    cli_csv_exact(output, file);
-    cli_output_bytes(output, ",", 1);
-    cli_csv_exact(output, label);
-    cli_output_bytes(output, "\n", 1);
-}
-
-typedef struct lines {
-    cli_output *output;
-    const char *label;
-    size_t count;
-} lines;
-
-static int write_trained(void *context, sqlite3_stmt *row)
-{
-    lines *own = context;
-    if (access(serve_query_text(row, 0), R_OK)) return BROAD_OK;
-    write_line(own->output, serve_query_text(row, 0), own->label);
-    own->count++;
-    return BROAD_OK;
-}
-
-/* A photo that the model was trained on goes by the name that the model knows it by: then its label there is replaced. */
-static int write_photo(cli_output *output, serve_server *server, int64_t photo, const char *label)
-{
-    serve_database *database = &server->project.database;
-    sqlite3_stmt *query = NULL;
-    char file[PATH_MAX];
-    lines own = {.output = output, .label = label};
-    serve_database_lock(database);
-    int status = serve_query_open(&query, database, "SELECT file FROM trained WHERE photo=? ORDER BY file", "i", photo);
-    status = serve_query_each(query, status, write_trained, &own);
-    serve_database_unlock(database);
-    if (status || own.count) return status;
-    status = serve_photo_tool_path(file, &server->project, photo);
-    if (!status) write_line(output, file, label);
-    return status;
-}
-
-/* The list that the tool reads: file,label. */
-static int write_list(const lesson *own, serve_server *server, const char *path)
-{
-    cli_output output;
-    int status = cli_output_open(&output, path);
-    if (status) return status;
-    cli_output_print(&output, "file,label\n");
-    for (size_t i = 0; !status && i < own->count; i++)
-        status = write_photo(&output, server, own->photos[i], own->labels[i]);
-    if (status) {
-        cli_output_abandon(&output);
-        return status;
-    }
-    return cli_output_close(&output);
-}
 
 /* ---- learning ---- */
 
@@ -203,7 +71,7 @@ static int add_version(json_t **result, serve_learner *learner, const serve_cand
     return BROAD_OK;
 }
 
-static int enough_labels(const lesson *own)
+static int enough_labels(const serve_lesson *own)
 {
     size_t most = 0;
     for (size_t i = 0; i < own->count; i++) {
@@ -220,7 +88,7 @@ static int enough_labels(const lesson *own)
 }
 
 /* The model in this file as a version of its own. result: taken over. further: trained on from the model before it. */
-static int keep_lesson(json_t **out, serve_learner *learner, const lesson *own, const char *model, int further,
+static int keep_lesson(json_t **out, serve_learner *learner, const serve_lesson *own, const char *model, int further,
                        json_t *result)
 {
     const serve_candidate candidate = {.file = model,
@@ -230,32 +98,45 @@ static int keep_lesson(json_t **out, serve_learner *learner, const lesson *own, 
                                        .photo_count = own->count,
                                        .photos = own->photos,
                                        .labels = (const char *const *)own->labels};
+    cli_json_put(result, "left_out", own->left_out ? json_incref(own->left_out) : json_array());
     int status = add_version(out, learner, &candidate);
     json_decref(result);
     return status;
+}
+
+/* The latest failure, and that photos were left out. */
+static int fail_with_left_out(int status, const serve_lesson *own)
+{
+    char photos[SERVE_LEFT_OUT_BYTES];
+    if (!own->left_out) return status;
+    serve_lesson_left_out(photos, own);
+    return cli_fail(status, "%s (left out, because they are gone, or cannot be read: %s)", broad_error_message(),
+                    photos);
 }
 
 /* A model from nothing but labels; a fifth of them is held out and measures it. */
 static int train(json_t **result, serve_learner *learner)
 {
     serve_server *server = learner->server;
-    lesson own = {0};
+    serve_lesson own = {0};
     char list[PATH_MAX], model[PATH_MAX], photos[PATH_MAX];
     json_t *said = NULL;
     double start = broad__seconds();
-    int status = gather(&own, server, NULL, 1);
-    if (!status) status = enough_labels(&own);
+    int status = serve_lesson_gather(&own, server, NULL, 1);
+    if (!status) status = serve_lesson_leave_out_missing(&own, server);
+    if (!status && enough_labels(&own)) status = fail_with_left_out(BROAD_USAGE, &own);
     if (!status) status = serve_project_path(list, &server->project, "labels/%lld.csv", (long long)serve_now());
-    if (!status) status = write_list(&own, server, list);
+    if (!status) status = serve_lesson_write(&own, server, list);
     if (!status) status = serve_project_path(model, &server->project, "work/new.broad");
     if (!status) status = serve_project_path(photos, &server->project, "photos");
     if (!status) {
         const char *words[] = {"fit", photos, "--labels", list, "--holdout", "0.2", "--output", model, NULL};
         status = serve_tool_run(&said, words, &learner->stop);
     }
+    if (!status) status = serve_lesson_leave_out_skipped(&own, server, said);
     if (!status) status = keep_lesson(result, learner, &own, model, 0, digest(said, broad__seconds() - start));
     json_decref(said);
-    lesson_clear(&own);
+    serve_lesson_clear(&own);
     return status;
 }
 
@@ -278,9 +159,14 @@ static void put_before(json_t *result, serve_server *server, int64_t version)
 }
 
 /* Photos wait while a model with other inputs looks at them. */
-static int fail_nothing(serve_server *server)
+static int fail_nothing(serve_server *server, const serve_lesson *own)
 {
     int64_t waiting = 0;
+    char photos[SERVE_LEFT_OUT_BYTES];
+    serve_lesson_left_out(photos, own);
+    if (*photos)
+        return cli_fail(BROAD_NO_INPUT, "there is nothing to learn: these photos are gone, or cannot be read: %s",
+                        photos);
     int status =
         serve_number(&waiting, &server->project.database, "SELECT count(*) FROM photos WHERE state=0 AND review>0", "");
     if (status) return status;
@@ -292,14 +178,15 @@ static int fail_nothing(serve_server *server)
 static int correct(json_t **result, serve_learner *learner, const serve_model *now)
 {
     serve_server *server = learner->server;
-    lesson own = {0};
+    serve_lesson own = {0};
     char list[PATH_MAX], model[PATH_MAX], from[PATH_MAX];
     json_t *said = NULL;
     double start = broad__seconds();
-    int status = gather(&own, server, now, learner->agreed);
-    if (!status && !own.count) status = fail_nothing(server);
+    int status = serve_lesson_gather(&own, server, now, learner->agreed);
+    if (!status) status = serve_lesson_leave_out_missing(&own, server);
+    if (!status && !own.count) status = fail_nothing(server, &own);
     if (!status) status = serve_project_path(list, &server->project, "labels/%lld.csv", (long long)serve_now());
-    if (!status) status = write_list(&own, server, list);
+    if (!status) status = serve_lesson_write(&own, server, list);
     if (!status) status = serve_project_path(model, &server->project, "work/new.broad");
     if (!status) status = serve_project_model_path(from, &server->project, now->version);
     if (!status) {
@@ -307,13 +194,14 @@ static int correct(json_t **result, serve_learner *learner, const serve_model *n
             "learn", from, "--corrections", list, "--output", model, own.new_classes ? "--new-classes" : NULL, NULL};
         status = serve_tool_run(&said, words, &learner->stop);
     }
+    if (!status) status = serve_lesson_leave_out_skipped(&own, server, said);
     if (!status) {
         json_t *found = digest(said, broad__seconds() - start);
         put_before(found, server, now->version);
         status = keep_lesson(result, learner, &own, model, 1, found);
     }
     json_decref(said);
-    lesson_clear(&own);
+    serve_lesson_clear(&own);
     return status;
 }
 

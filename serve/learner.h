@@ -38,7 +38,5 @@ typedef struct serve_doubt {
 
 /* One of them, from 0; BROAD_NO_INPUT: there is none. */
 int serve_learner_doubt(serve_doubt *out, serve_learner *learner, size_t index);
-/* Corrections that the model in use has not learned. */
-int serve_learner_pending(int64_t *out, struct serve_server *server);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "io/json.h"
 
 void serve_clean_text(char *out, size_t bytes, const char *text)
 {
@@ -119,6 +120,13 @@ int serve_photo_read(void **out, size_t *out_bytes, serve_project *project, int6
     char path[PATH_MAX];
     int status = serve_photo_path(path, project, id);
     return status ? status : serve_file_read(out, out_bytes, path);
+}
+
+int serve_photo_put_name(void *context, sqlite3_stmt *row)
+{
+    cli_json_put(context, "name", cli_json_text(serve_query_text(row, 0)));
+    cli_json_put(context, "folder", cli_json_text(serve_query_text(row, 1)));
+    return BROAD_OK;
 }
 
 /* ---- coming in ---- */

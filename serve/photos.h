@@ -38,6 +38,9 @@ int serve_photo_bring(serve_incoming *out, serve_project *project, const char *p
 int serve_photo_enter(serve_added *out, serve_project *project, const serve_incoming *incoming, const char *path,
                       const char *name);
 
+/* Of a query for name and folder, into the JSON object that is the context: serve_query_each(). */
+int serve_photo_put_name(void *context, sqlite3_stmt *row);
+
 /* A regular file that is not a link, and of at most SERVE_PHOTO_BYTES_MOST. For free(). */
 int serve_file_read(void **out, size_t *out_bytes, const char *path);
 int serve_photo_path(char out[PATH_MAX], serve_project *project, int64_t id); /* BROAD_NO_INPUT: no such photo */

@@ -101,11 +101,30 @@ static int read_stacks(serve_project *project)
     return serve_query_each(query, status, put_stack, &project->stacks);
 }
 
+int serve_project_is_there(const char *folder)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/project.db", folder);
+    return length > 0 && length < (int)sizeof path && access(path, F_OK) == 0;
+}
+
+static int check_folder(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) || S_ISDIR(info.st_mode)) return BROAD_OK;
+    return cli_fail(
+        BROAD_USAGE,
+        "%s: is a file, but PROJECT is a folder, which is made if it does not exist; for a model of your own, "
+        "make one, such as roofs, and copy the model to roofs/model.broad",
+        path);
+}
+
 int serve_project_open(serve_project *out, const char *folder, int copy)
 {
     char path[PATH_MAX];
     *out = (serve_project){.lock = -1, .copy = copy};
-    int status = make_folder(folder);
+    int status = check_folder(folder);
+    if (!status) status = make_folder(folder);
     if (status) return status;
     if (!realpath(folder, path)) return cli_fail(BROAD_NO_INPUT, "%s: cannot be opened: %s", folder, strerror(errno));
     out->folder = strdup(path);

@@ -28,7 +28,8 @@ typedef struct serve_project {
     serve_stacks stacks; /* under the lock of the database */
 } serve_project;
 
-/* Makes what is missing. BROAD_CANNOT_WRITE: another server has it. */
+int serve_project_is_there(const char *folder);
+/* Makes what is missing. BROAD_USAGE: it is a file. BROAD_CANNOT_WRITE: another server has it. */
 int serve_project_open(serve_project *out, const char *folder, int copy);
 void serve_project_close(serve_project *project); /* accepts a zeroed one */
 

@@ -35,6 +35,24 @@ void serve_server_use(serve_server *server, serve_model *model)
     serve_model_drop(before);
 }
 
+void serve_server_note(serve_server *server, const char *trouble)
+{
+    char *text = trouble ? strdup(trouble) : NULL;
+    pthread_mutex_lock(&server->model_lock);
+    char *before = server->trouble;
+    server->trouble = text;
+    pthread_mutex_unlock(&server->model_lock);
+    free(before);
+}
+
+json_t *serve_server_noted(serve_server *server)
+{
+    pthread_mutex_lock(&server->model_lock);
+    json_t *text = server->trouble ? cli_json_text(server->trouble) : json_null();
+    pthread_mutex_unlock(&server->model_lock);
+    return text;
+}
+
 void serve_server_trouble(serve_server *server)
 {
     json_t *data = json_object();
@@ -73,21 +91,41 @@ static void raise_limits(void)
     setrlimit(RLIMIT_NOFILE, &files);
 }
 
+/* A project that is there says first that another server has it. A new one is made only when the port is known to be free, so
+ * that nothing is left of a start that fails. */
+static int open_project(int *listener, serve_server *server)
+{
+    const serve_options *options = server->options;
+    int known = serve_project_is_there(options->project);
+    int status = known ? BROAD_OK : serve_http_listen(listener, options);
+    if (!status) status = serve_project_open(&server->project, options->project, options->copy);
+    return !status && known ? serve_http_listen(listener, options) : status;
+}
+
+static int open_http(serve_http **out, serve_server *server, int *listener)
+{
+    int taken = *listener;
+    *listener = -1;
+    return serve_http_open(out, server, taken);
+}
+
 static int open_all(serve_server *server, serve_http **http)
 {
     const serve_options *options = server->options;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     /* One more than processors: while one reads or writes, the others decode. */
     size_t threads = options->threads ? options->threads : processors > 0 ? (size_t)processors + 1 : 2;
-    int status = serve_http_check_address(options->listen);
+    int listener = -1, status = serve_http_check_address(options->listen);
     if (!status) status = serve_tiles_open(&server->tiles, options->tiles);
     if (!status) status = open_guard(server);
-    if (!status) status = serve_project_open(&server->project, options->project, options->copy);
+    if (!status) status = open_project(&listener, server);
     if (!status) status = serve_versions_start(server);
     if (!status) status = serve_queue_open(&server->queue, server, threads);
     if (!status) status = serve_learner_open(&server->learner, server);
     if (!status) status = serve_watch_start(server);
-    return status ? status : serve_http_open(http, server);
+    if (!status) status = open_http(http, server, &listener);
+    if (listener >= 0) close(listener);
+    return status;
 }
 
 /* What was accepted is finished first: verdicts and answers are written, then all is closed. */
@@ -104,6 +142,7 @@ static void close_all(serve_server *server, serve_http *http)
     serve_project_close(&server->project);
     serve_model_drop(server->model);
     serve_events_close(&server->events);
+    free(server->trouble);
     pthread_mutex_destroy(&server->model_lock);
 }
 

@@ -34,6 +34,7 @@ typedef struct serve_server {
     serve_learner *learner;
     pthread_mutex_t model_lock;
     serve_model *model;     /* NULL: none yet */
+    char *trouble;          /* what is wrong with model.broad; NULL: nothing. Under the same lock */
     struct stat model_file; /* model.broad when it was last looked at; the learner's */
     pthread_t watcher;
     int watching;
@@ -47,6 +48,9 @@ int serve_run(const serve_options *options);
 
 serve_model *serve_server_model(serve_server *server);           /* held; NULL: there is none */
 void serve_server_use(serve_server *server, serve_model *model); /* takes it over; NULL: none */
+void serve_server_note(serve_server *server,
+                       const char *trouble); /* what the status says of model.broad; NULL: nothing */
+json_t *serve_server_noted(serve_server *server);
 void serve_server_trouble(serve_server *server); /* tells all pages of the latest failure of this thread */
 
 #endif

@@ -215,6 +215,7 @@ static int write_model(serve_server *server, int64_t version)
     int status = serve_project_model_path(from, &server->project, version);
     if (!status) status = serve_project_path(to, &server->project, "model.broad");
     if (!status) status = cli_replace_file(to, from, keep_other, server);
+    if (!status) serve_server_note(server, NULL);
     return status ? status : set_number(server, "written", version);
 }
 
@@ -280,7 +281,17 @@ static int take_given(serve_server *server, const char *path)
     return serve_version_add(&version, server, &candidate);
 }
 
-/* A file that cannot be taken is complained about once. */
+static int take_replaced(serve_server *server, const char *path)
+{
+    int64_t now = serve_version_now(server);
+    int status = take_given(server, path);
+    if (status && now)
+        cli_fail(status, "%s. Version %lld stays in use; use a version of the list to have it written there again",
+                 broad_error_message(), (long long)now);
+    return status;
+}
+
+/* A file that cannot be taken is complained about once; the status has it until there is another. */
 int serve_versions_follow(serve_server *server, int at_once)
 {
     char path[PATH_MAX], hash[BROAD__HASH_TEXT];
@@ -298,13 +309,46 @@ int serve_versions_follow(serve_server *server, int at_once)
                           "SELECT CAST(value AS INTEGER) FROM settings WHERE name='written'", "");
     if (!status) status = broad__file_hash(hash, path);
     if (!status) status = is_own(&same, server, hash, written, serve_version_now(server));
-    return status || same ? status : take_given(server, path);
+    if (status || same) return status;
+    status = take_replaced(server, path);
+    serve_server_note(server, status ? broad_error_message() : NULL);
+    return status;
+}
+
+/* The version that was in use. written: model.broad is that already. */
+static int go_on(serve_server *server, int64_t version, int written)
+{
+    serve_model *model = NULL;
+    int status = load_version(&model, server, version);
+    if (status) return status;
+    serve_server_use(server, model);
+    return written ? BROAD_OK : write_model(server, version);
+}
+
+/* model.broad, which cannot be used for the reason of the latest failure, makes room for the version that was in use. */
+static int set_aside(serve_server *server, const char *path, int status, int64_t version)
+{
+    char reason[512], aside[PATH_MAX];
+    snprintf(reason, sizeof reason, "%s", broad_error_message());
+    if (!version)
+        return cli_fail(status,
+                        "%s. Remove this file, or put a model there: without one, the project begins with photos that "
+                        "you label",
+                        reason);
+    status = serve_project_path(aside, &server->project, "model.broad.unusable-%lld", (long long)serve_now());
+    if (!status) status = cli_move_file(path, aside);
+    if (!status) status = go_on(server, version, 0);
+    if (status) return status;
+    cli_fail(BROAD_BAD_MODEL, "%s. Version %lld, the latest in use, has its place again; the file is kept as %s",
+             reason, (long long)version, aside);
+    serve_server_note(server, broad_error_message());
+    serve_server_trouble(server);
+    return BROAD_OK;
 }
 
 int serve_versions_start(serve_server *server)
 {
     char path[PATH_MAX], hash[BROAD__HASH_TEXT] = "";
-    serve_model *model = NULL;
     int64_t now = serve_version_now(server), written = 0, same = 0;
     int status = serve_project_path(path, &server->project, "model.broad");
     if (!status)
@@ -316,9 +360,8 @@ int serve_versions_start(serve_server *server)
     if (there) status = broad__file_hash(hash, path);
     if (!status && there) status = is_own(&same, server, hash, written, now);
     if (status) return status;
-    if (there && !same) return take_given(server, path); /* another program has put it there */
-    status = load_version(&model, server, now);
-    if (status) return status;
-    serve_server_use(server, model);
-    return there && written == now ? BROAD_OK : write_model(server, now);
+    if (!there || same) return go_on(server, now, there && written == now);
+    status = take_given(server, path); /* another program has put it there */
+    int unusable = status == BROAD_BAD_MODEL || status == BROAD_USAGE;
+    return unusable ? set_aside(server, path, status, now) : status;
 }

@@ -338,6 +338,24 @@ void cli_note_missed(const cli_arguments *arguments, const broad_metrics *metric
              missed > 1 ? ", and other rare classes fare no better" : "");
 }
 
+void cli_note_untested(const cli_arguments *arguments, const broad_metrics *metrics, const broad_model *model)
+{
+    size_t untested = 0, which = 0;
+    broad_class_metrics m;
+    for (size_t c = 0; c < metrics->classes; c++)
+        if (!class_at(&m, metrics, model, c) && !m.rows && untested++ == 0) which = c;
+    if (!untested) return;
+    const char *name = broad_model_output_name(model, which);
+    if (untested == 1)
+        cli_note(arguments, "class %.40s has none of the %zu test rows: how well it is recognised was not measured",
+                 name, metrics->rows);
+    else
+        cli_note(arguments,
+                 "%zu classes, %.40s and others, have none of the %zu test rows: how well they are recognised was not "
+                 "measured",
+                 untested, name, metrics->rows);
+}
+
 /* ---- all measures ---- */
 
 static void print_defined(const char *name, double value)

@@ -30,5 +30,7 @@ void cli_print_more(const broad_metrics *metrics, const broad_model *model);
 void cli_print_measures(const broad_metrics *metrics, const broad_model *model);
 /* A note where a class is rare and mostly missed. */
 void cli_note_missed(const cli_arguments *arguments, const broad_metrics *metrics, const broad_model *model);
+/* A note where no row that was measured on has a class. */
+void cli_note_untested(const cli_arguments *arguments, const broad_metrics *metrics, const broad_model *model);
 
 #endif

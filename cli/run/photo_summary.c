@@ -1,6 +1,7 @@
 /* What there is to say about photos that were read, and about their maps. */
 #include "run/photo_summary.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,21 +217,24 @@ json_t *cli_maps_json(unsigned maps)
 void cli_print_maps(const broad_map_choice *choice, unsigned maps, size_t components)
 {
     char name[64];
-    double error = 0;
+    double error = 0, least = HUGE_VAL;
     size_t others = 0;
     if (!maps) return;
     cli_format_maps(name, sizeof name, maps);
     if (components) cli_print("inputs   %zu components of %s", components, name);
     else cli_print("inputs   %s", name);
-    for (size_t i = 0; i < choice->count; i++)
+    for (size_t i = 0; i < choice->count; i++) {
         if (choice->trials[i].maps == maps) error = choice->trials[i].error;
+        least = fmin(least, choice->trials[i].error);
+    }
     if (choice->count) cli_print(" (leave-one-out error %.3f", error);
     for (size_t i = 0; i < choice->count; i++) {
         if (choice->trials[i].maps == maps) continue;
         cli_format_maps(name, sizeof name, choice->trials[i].maps);
         cli_print("%s %s %.3f", others++ ? "," : ";", name, choice->trials[i].error);
     }
-    cli_print(choice->count ? ")\n" : "\n");
+    if (choice->count) cli_print("%s)", error > least ? ": none better by more than chance" : "");
+    cli_print("\n");
 }
 
 void cli_record_maps(json_t *record, const broad_map_choice *choice, unsigned maps)

@@ -33,7 +33,8 @@ extern const char *const cli_map_names[CLI_MAPS];             /* of broad_photo_
 void cli_format_maps(char *out, size_t bytes, unsigned maps); /* "descriptors + windows" */
 json_t *cli_maps_json(unsigned maps);                         /* ["descriptors", "windows"] */
 
-/* "inputs   70 components of windows (leave-one-out error 0.31; descriptors 0.35, ...)"; nothing where maps is 0. */
+/* "inputs   70 components of windows (leave-one-out error 0.31; descriptors 0.35, ...)"; nothing where maps is 0. Where an
+ * error that was not chosen is smaller, the line says why. */
 void cli_print_maps(const broad_map_choice *choice, unsigned maps, size_t components);
 /* Adds "maps" and "map_errors" to a "photos" member; record NULL: nothing. */
 void cli_record_maps(json_t *record, const broad_map_choice *choice, unsigned maps);

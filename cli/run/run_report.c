@@ -418,6 +418,7 @@ int cli_run_report(const cli_run *run, const char *const *paths, size_t count)
 {
     if (strcmp(run->output, "-") == 0) return BROAD_OK;
     cli_note_missed(run->arguments, is_tested(run) ? &run->test_metrics : NULL, run->model);
+    if (is_tested(run)) cli_note_untested(run->arguments, &run->test_metrics, run->model);
     if (!run->model_path) cli_note_suspect(run->arguments, run->model);
     if (cli_given(run->arguments, "json")) return report_json(run);
     int measured = run->train || run->fresh || !cli_interrupted();

@@ -762,9 +762,9 @@ typedef struct broad_map_choice {
 
 static inline void broad_map_choice_init(broad_map_choice *out) { broad_result_init(out, sizeof *out); }
 /*
- * From photos as they were read to the rows that a network is trained on. Where no maps were named in reading, those
- * with the lowest leave-one-out error are chosen on *train (broad_photos_choose()); then principal components, fitted
- * to *train, replace the inputs (broad_photos_project()). Both tables are replaced and the old ones freed; `test` and
+ * From photos as they were read to the rows that a network is trained on. Where no maps were named in reading, they are
+ * chosen on *train by leave-one-out error (broad_photos_choose()); then principal components, fitted to *train, replace
+ * the inputs (broad_photos_project()). Both tables are replaced and the old ones freed; `test` and
  * *test may be NULL. What is already prepared, was read for a model, or is not from photos, stays as it is.
  *
  * broad_fit() and broad_trainer_open() do this themselves where it has not been done, on a table of their own; a
@@ -773,7 +773,7 @@ static inline void broad_map_choice_init(broad_map_choice *out) { broad_result_i
  */
 BROAD_API int broad_photos_prepare(broad_map_choice *out, broad_data **train, broad_data **test,
                                    const broad_options *options);
-/* Of the maps of `data`, those whose inputs have the lowest leave-one-out error in the pilot of preset `auto`: all
+/* Chooses among the maps of `data` by the leave-one-out error of their inputs in the pilot of preset `auto`: all
  * together, or one of them if its error is lower by more than chance. `options` gives seed, threads, class_weight and
  * progress, whose stage is "maps". */
 BROAD_API int broad_photos_choose(broad_map_choice *out, const broad_data *data, const broad_options *options);
@@ -1263,7 +1263,8 @@ typedef struct broad_metrics {
     size_t size;
     broad_task task;
     size_t rows;
-    /* Classification. Two classes: of the positive one; more: the mean over the classes. */
+    /* Classification. Two classes: of the positive one, 0 where it is not defined; more: the mean over the classes for
+     * which it is (broad_class_metrics), so that one that no row has lowers neither recall nor false_negative. */
     double accuracy, precision, recall, f1, false_positive, false_negative;
     /* Of its probabilities, where the model has an estimate. Brier score: mean over the rows of the sum over the
      * classes of (p - 1)^2 for the true class and p^2 for the others. Log loss: mean of -log p of the true class, p at
@@ -1298,7 +1299,8 @@ typedef struct broad_metrics {
 } broad_metrics;
 
 static inline void broad_metrics_init(broad_metrics *out) { broad_result_init(out, sizeof *out); }
-/* One class against all others. NaN: not defined, as the areas of a class that does not occur. */
+/* One class against all others. NaN: not defined. The recall and the areas of a class that no row has are not, nor its
+ * precision and F1 where it is no row's verdict either. The precision of a class that rows have and none gets is 0. */
 typedef struct broad_class_metrics {
     size_t size;
     size_t rows; /* of this class */

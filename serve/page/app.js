@@ -71,6 +71,7 @@ function drawBanners(message) {
     replace(document.getElementById("banners"),
         !online && h("p", { className: "banner bad", role: "alert" }, anew ? "The server was started again. Open the address that it has printed; nothing that was confirmed is lost."
             : "The server does not answer. Nothing that was confirmed is lost. This page goes on as soon as it is back."),
+        state.status?.trouble && h("p", { className: "banner bad", role: "alert" }, sentence(state.status.trouble)),
         Date.now() < trouble.until && h("p", { className: "banner bad", role: "alert" }, trouble.text),
         steps && h("p", { className: "banner" }, steps),
         odd && h("p", { className: "banner" }, `${plural(unlike, "photo")} of ${count(judged)} are not like those that the model was trained on. `, h("a", { href: "#/doubts" }, "See which")));

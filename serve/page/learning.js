@@ -36,6 +36,8 @@ async function changesOf(version, box) {
         photos.slice(0, 60).map((photo) => mini(photo, photo.before, photo.after))));
 }
 
+const leftOut = (photos) => photos.slice(0, 20).map((photo) => `${photo.name} (${photo.reason})`).join(", ") + (photos.length > 20 ? ` and ${count(photos.length - 20)} more` : "");
+
 function result(version) {
     const said = version.result || {}, list = h("div", {});
     changesOf(version.id, list).catch(() => {});
@@ -48,6 +50,7 @@ function result(version) {
             h("div", { className: "figure" }, h("p", { className: "big" }, h("b", {}, count(version.changed))), h("p", { className: "soft" }, "verdicts changed")),
             said.seconds !== undefined && h("div", { className: "figure" }, h("p", { className: "big" }, h("b", {}, `${said.seconds.toFixed(2)} s`)), h("p", { className: "soft" }, "to learn"))),
         held && held.rows < 30 && h("p", { className: "soft" }, "So few photos were held out that a difference of some percent means little."),
+        said.left_out?.length > 0 && h("p", { className: "warn" }, `${plural(said.left_out.length, "photo was", "photos were")} left out: ${leftOut(said.left_out)}.`),
         said.wrong > 0 && h("p", { className: "warn" }, `${plural(said.wrong, "correction")} could not be learned: are the labels correct?`),
         list);
 }

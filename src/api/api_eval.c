@@ -409,7 +409,7 @@ static int give_target(broad_target_metrics *out, const double *details, size_t 
     const broad_target_metrics full = {
         .rmse = broad__detail(details, target, BROAD__DETAIL_RMSE),
         .mae = broad__detail(details, target, BROAD__DETAIL_MAE),
-        .r2 = broad__detail(details, target, BROAD__DETAIL_R2),
+        .r2 = details[target * BROAD__DETAILS + BROAD__DETAIL_R2],
         .baseline = broad__detail(details, target, BROAD__DETAIL_BASELINE),
         .coverage = broad__detail(details, target, BROAD__DETAIL_COVERAGE),
         .interval_width = broad__detail(details, target, BROAD__DETAIL_WIDTH),

@@ -11,7 +11,7 @@
 
 #define USUAL_DEVIATIONS 1.959963984540054 /* of a normal distribution, on both sides of 95 % */
 
-static double rate(size_t part, size_t whole) { return whole ? (double)part / (double)whole : 0; }
+static double rate(size_t part, size_t whole) { return whole ? (double)part / (double)whole : (double)NAN; }
 
 typedef struct counts {
     size_t true_positive, false_positive, false_negative, true_negative;
@@ -34,69 +34,83 @@ static counts count_class(const broad_metrics *m, size_t class)
 
 /* ---- classes --------------------------------------------------------------------------------------------------- */
 
+/* As details have it. */
+static double or_undefined(double value) { return isnan(value) ? -1 : value; }
+
+static double or_zero(double value) { return isnan(value) ? 0 : value; }
+
 /* The numbers of one class that follow from the confusion matrix. */
 static void detail_class(double *detail, const broad_metrics *m, size_t class)
 {
     counts c = count_class(m, class);
-    detail[BROAD__DETAIL_ROWS] = (double)(c.true_positive + c.false_negative);
-    detail[BROAD__DETAIL_PRECISION] = rate(c.true_positive, c.true_positive + c.false_positive);
-    detail[BROAD__DETAIL_RECALL] = rate(c.true_positive, c.true_positive + c.false_negative);
-    detail[BROAD__DETAIL_F1] = rate(2 * c.true_positive, 2 * c.true_positive + c.false_positive + c.false_negative);
-}
-
-static void add_rates(broad_metrics *out, size_t class, double weight)
-{
-    counts c = count_class(out, class);
-    out->false_positive += weight * rate(c.false_positive, c.false_positive + c.true_negative);
-    out->false_negative += weight * rate(c.false_negative, c.false_negative + c.true_positive);
+    size_t rows = c.true_positive + c.false_negative, verdicts = c.true_positive + c.false_positive;
+    detail[BROAD__DETAIL_ROWS] = (double)rows;
+    detail[BROAD__DETAIL_PRECISION] = or_undefined(rows && !verdicts ? 0 : rate(c.true_positive, verdicts));
+    detail[BROAD__DETAIL_RECALL] = or_undefined(rate(c.true_positive, rows));
+    detail[BROAD__DETAIL_F1] = or_undefined(rate(2 * c.true_positive, rows + verdicts));
 }
 
 double broad__detail(const double *details, size_t output, size_t which)
 {
     double value = details[output * BROAD__DETAILS + which];
-    return value < 0 && which != BROAD__DETAIL_R2 ? (double)NAN : value;
+    return value < 0 ? (double)NAN : value;
 }
 
-/* Mean over the classes for which it is defined; NaN: none. */
-static double mean_area(const double *details, size_t classes, size_t which)
+/* Of values, those that are NaN left out. */
+typedef struct average {
+    double sum, count;
+} average;
+
+static void average_add(average *own, double value)
 {
-    double sum = 0, count = 0;
-    for (size_t c = 0; c < classes; c++) {
-        double area = broad__detail(details, c, which);
-        if (isnan(area)) continue;
-        sum += area;
-        count++;
+    if (isnan(value)) return;
+    own->sum += value;
+    own->count++;
+}
+
+static double average_of(const average *own) { return own->count > 0 ? own->sum / own->count : (double)NAN; }
+
+static double mean_detail(const double *details, size_t classes, size_t which)
+{
+    average all = {0};
+    for (size_t c = 0; c < classes; c++) average_add(&all, broad__detail(details, c, which));
+    return average_of(&all);
+}
+
+static void measure_rates(broad_metrics *out, size_t positive)
+{
+    average false_positive = {0}, false_negative = {0};
+    for (size_t k = 0; k < out->classes; k++) {
+        if (out->classes == 2 && k != positive) continue;
+        counts c = count_class(out, k);
+        average_add(&false_positive, rate(c.false_positive, c.false_positive + c.true_negative));
+        average_add(&false_negative, rate(c.false_negative, c.false_negative + c.true_positive));
     }
-    return count > 0 ? sum / count : (double)NAN;
+    out->false_positive = or_zero(average_of(&false_positive));
+    out->false_negative = or_zero(average_of(&false_negative));
 }
 
-static void add_class(broad_metrics *out, const double *detail, double weight)
+/* Two classes: of the positive one; more: the mean. */
+static double pool(const double *details, size_t classes, size_t positive, size_t which)
 {
-    out->precision += weight * detail[BROAD__DETAIL_PRECISION];
-    out->recall += weight * detail[BROAD__DETAIL_RECALL];
-    out->f1 += weight * detail[BROAD__DETAIL_F1];
+    return classes == 2 ? broad__detail(details, positive, which) : mean_detail(details, classes, which);
 }
 
 void broad__metrics_pool(broad_metrics *out, const double *details, size_t classes, size_t positive)
 {
-    double rows = 0, most = 0, recalls = 0, present = 0;
+    double rows = 0, most = 0;
     if (positive >= classes) positive = classes - 1;
-    out->precision = out->recall = out->f1 = 0;
     for (size_t c = 0; c < classes; c++) {
-        const double *detail = details + c * BROAD__DETAILS;
-        rows += detail[BROAD__DETAIL_ROWS];
-        most = fmax(most, detail[BROAD__DETAIL_ROWS]);
-        recalls += detail[BROAD__DETAIL_RECALL];
-        present += detail[BROAD__DETAIL_ROWS] > 0;
-        if (classes != 2) add_class(out, detail, 1 / (double)classes);
+        rows += details[c * BROAD__DETAILS + BROAD__DETAIL_ROWS];
+        most = fmax(most, details[c * BROAD__DETAILS + BROAD__DETAIL_ROWS]);
     }
-    if (classes == 2) add_class(out, details + positive * BROAD__DETAILS, 1);
     out->baseline = rows > 0 ? most / rows : 0;
-    out->balanced_accuracy = present > 0 ? recalls / present : 0;
-    out->roc_auc = classes == 2 ? broad__detail(details, positive, BROAD__DETAIL_ROC)
-                                : mean_area(details, classes, BROAD__DETAIL_ROC);
-    out->pr_auc = classes == 2 ? broad__detail(details, positive, BROAD__DETAIL_PR)
-                               : mean_area(details, classes, BROAD__DETAIL_PR);
+    out->balanced_accuracy = or_zero(mean_detail(details, classes, BROAD__DETAIL_RECALL));
+    out->precision = or_zero(pool(details, classes, positive, BROAD__DETAIL_PRECISION));
+    out->recall = or_zero(pool(details, classes, positive, BROAD__DETAIL_RECALL));
+    out->f1 = or_zero(pool(details, classes, positive, BROAD__DETAIL_F1));
+    out->roc_auc = pool(details, classes, positive, BROAD__DETAIL_ROC);
+    out->pr_auc = pool(details, classes, positive, BROAD__DETAIL_PR);
 }
 
 /* (c n - sum_k p_k t_k) / sqrt((n^2 - sum p_k^2) (n^2 - sum t_k^2)); p_k predicted as k, t_k truly k, c correct ones. */
@@ -132,8 +146,8 @@ static int rank_classes(double *details, const broad__ranking *ranking)
     int status = areas ? broad__ranking_measure(areas, areas + classes, ranking) : BROAD_NO_MEMORY;
     for (size_t c = 0; !status && c < classes; c++) {
         double *detail = details + c * BROAD__DETAILS;
-        detail[BROAD__DETAIL_ROC] = isnan(areas[c]) ? -1 : areas[c];
-        detail[BROAD__DETAIL_PR] = isnan(areas[classes + c]) ? -1 : areas[classes + c];
+        detail[BROAD__DETAIL_ROC] = or_undefined(areas[c]);
+        detail[BROAD__DETAIL_PR] = or_undefined(areas[classes + c]);
     }
     broad__free(areas);
     return status;
@@ -147,9 +161,8 @@ static int measure_classes(broad_metrics *out, const broad__tally *tally)
         right += out->confusion[c * classes + c];
         detail_class(out->details + c * BROAD__DETAILS, out, c);
         out->details[c * BROAD__DETAILS + BROAD__DETAIL_ROC] = out->details[c * BROAD__DETAILS + BROAD__DETAIL_PR] = -1;
-        if (classes != 2) add_rates(out, c, 1 / (double)classes);
     }
-    if (classes == 2) add_rates(out, positive, 1);
+    measure_rates(out, positive);
     int status = classes > 1 ? rank_classes(out->details, &tally->ranking) : BROAD_OK;
     out->accuracy = rate(right, out->rows);
     broad__metrics_pool(out, out->details, classes, positive);

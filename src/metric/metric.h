@@ -32,7 +32,8 @@ typedef struct broad__verdicts {
 } broad__verdicts;
 
 /* scores: rows x outputs. For a classification the class with the largest score (the first of equals) is the verdict,
- * unless there is a threshold. A rate with an empty denominator is 0. */
+ * unless there is a threshold. A rate with an empty denominator is NaN, in details -1, except for the precision of a
+ * class that rows have and none gets: 0. */
 int broad__metrics(broad_metrics *out, const broad_data *truth, const double *scores, const broad__verdicts *verdicts);
 void broad__metrics_clear(broad_metrics *metrics); /* frees what it holds */
 
@@ -59,7 +60,7 @@ void broad__metrics_pool(broad_metrics *out, const double *details, size_t class
 double broad__baseline_of(const double *details, size_t targets);
 /* Wilson's 95 % interval of a fraction counted on this many rows. */
 void broad__wilson(double *low, double *high, double part, double rows);
-/* A number of details as it is given out: areas that are not defined are stored as -1, and are NaN. */
+/* A number of details as it is given out: what is not defined is stored as -1, and is NaN. Not for R2, which may be below 0. */
 double broad__detail(const double *details, size_t output, size_t which);
 
 #endif

@@ -20,6 +20,12 @@ static int check_real(const broad__option_row *row, double value, broad__limits 
     return value >= limits.min && value <= limits.max ? BROAD_OK : refuse(row, value);
 }
 
+/* SIZE_MAX is no limit. */
+static int check_bytes(const broad__option_row *row, size_t bytes, broad__limits limits)
+{
+    return bytes == SIZE_MAX ? BROAD_OK : check_real(row, (double)bytes, limits);
+}
+
 static int check_choice(const broad__option_row *row, int value)
 {
     int largest = row->max > 0 ? (int)row->max : broad__enum_count(row->option.choices) - 1;
@@ -59,7 +65,7 @@ static int check_row(const broad__option_row *row, const broad_options *options)
     switch (row->type) {
     case BROAD__VALUE_CHOICE: return check_choice(row, *(const int *)field);
     case BROAD__VALUE_SIZE:
-    case BROAD__VALUE_BYTES: return check_real(row, (double)*(const size_t *)field, limits);
+    case BROAD__VALUE_BYTES: return check_bytes(row, *(const size_t *)field, limits);
     case BROAD__VALUE_REAL:
     case BROAD__VALUE_REAL_OR_AUTO:
     case BROAD__VALUE_PART: return check_real(row, *(const double *)field, limits);

@@ -10,6 +10,7 @@ import os
 import random
 import sys
 import unittest
+import warnings
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cli_test import Case, blobs  # noqa: E402
@@ -99,6 +100,37 @@ class Classes(Case):
         test, areas = self.check(self.write("three.csv", blobs(240, 6)), ["ant", "bee", "cat"])
         self.assertAlmostEqual(test["roc_auc"], sum(a for a, _ in areas) / 3)
         self.assertAlmostEqual(test["pr_auc"], sum(a for _, a in areas) / 3)
+
+    def test_class_without_rows(self):
+        """It is not tested, rather than never recognised: as scikit-learn has it."""
+        lines = blobs(240, 6).splitlines()
+        # Every tenth of the other rows lies where the missing class does.
+        moved = [line for line in lines[1:] if line.endswith("cat")]
+        kept = [line for line in lines[1:] if not line.endswith("cat")]
+        kept[::10] = [moved[i].rsplit(",", 1)[0] + "," + line.rsplit(",", 1)[1] for i, line in enumerate(kept[::10])]
+        model, some = self.path("three.broad"), self.write("some.csv", "\n".join([lines[0], *kept]) + "\n")
+        self.ok("fit", self.write("three.csv", "\n".join(lines) + "\n"), "-o", model, "-q", *SMALL)
+        done = self.ok("eval", model, some, "--json")
+        test = done.json["test"]
+        ant, bee, cat = test["by_class"]
+        self.assertEqual((cat["rows"], cat["recall"], cat["roc_auc"]), (0, None, None))
+        self.assertGreater(sum(row[2] for row in test["confusion"]), 0)
+        self.assertEqual((cat["precision"], cat["f1"]), (0, 0))  # it is a verdict, though an incorrect one
+        self.assertAlmostEqual(test["recall"], (ant["recall"] + bee["recall"]) / 2)
+        self.assertEqual(test["recall"], test["balanced_accuracy"])
+        self.assertIn("class cat has none of the %d test rows: how well it is recognised was not measured" % test["rows"], done.err)
+        self.assertRegex(self.ok("eval", model, some).out, r"(?m)^cat +0 +0\.0000 +- +0\.0000 +- +-$")
+        try:
+            from sklearn import metrics
+        except ImportError:
+            self.skipTest("scikit-learn is not installed")
+        truth = [row[-1] for row in csv.reader(io.StringIO(self.read("some.csv").decode()))][1:]
+        verdicts = [row["label"] for row in table(self.ok("predict", model, some, "-o", "-").out)]
+        self.assertAlmostEqual(test["precision"], metrics.precision_score(truth, verdicts, average="macro", zero_division=0), places=12)
+        self.assertAlmostEqual(test["f1"], metrics.f1_score(truth, verdicts, average="macro", zero_division=0), places=12)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the verdict that no row has
+            self.assertAlmostEqual(test["recall"], metrics.balanced_accuracy_score(truth, verdicts), places=12)
 
     def test_threshold(self):
         data = self.write("t.csv", overlapping(300, 7))

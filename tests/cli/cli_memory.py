@@ -15,7 +15,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_test import BROAD, Case, Result, run, wait_for_work  # noqa: E402
+from cli_test import BROAD, SANITIZED, Case, Result, run, wait_for_work  # noqa: E402
 
 ROWS, INPUTS, LIMIT = 40_000, 10, "48M"
 PAPER = ["--preset", "paper", "--kind", "brls"]
@@ -164,6 +164,19 @@ class Memory(Case):
         self.assertEqual(self.read("old"), b"an old model")
         self.assertEqual(os.listdir(folder), [])
         self.fails(73, "TMPDIR", "fit", self.csv, "-o", model, *AGAIN, "--memory", "32M", env={"TMPDIR": self.path("none")})
+
+    @unittest.skipIf(SANITIZED, "a sanitizer needs all addresses there are")
+    def test_forced(self):
+        """--force tries what does not fit, without a limit, and ends as memory does; it was refused as an option out of range."""
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (600 * MEGABYTE, before[1]))
+        try:
+            for words in (["fit", self.csv, "-o", self.path("forced")], ["cv", self.csv, "--folds", "2"]):
+                words += [*PAPER, "--features", "1x10", "--enhance", "30000x1"]
+                self.fails(71, "or give --force to try anyway", *words)
+                self.fails(71, "out of memory: could not allocate", *words, "--force")
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, before)
 
     def test_interrupt(self):
         words = [BROAD, "fit", self.csv, "-o", self.path("part"), *PAPER, "--features", "4x10", "--enhance", "60x2000",

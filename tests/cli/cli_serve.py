@@ -329,6 +329,15 @@ class Doors(unittest.TestCase):
             end = subprocess.run([BROAD, "serve", folder, "--port", str(port), "--no-browser"], capture_output=True, text=True)
             self.assertEqual(end.returncode, 73, end.stderr)
             self.assertIn(reason, end.stderr)
+        self.assertFalse(os.path.exists(os.path.join(WORK, "other")))  # nothing is left of a project that could not be served
+        end = subprocess.run([BROAD, "serve", s.folder, "--port", str(s.port), "--no-browser"], capture_output=True, text=True)
+        self.assertIn("process %d" % s.process.pid, end.stderr)  # which says more than that the port is in use
+        with open(MODEL, "rb") as model:
+            before = model.read()
+        end = subprocess.run([BROAD, "serve", MODEL, "--port", str(free_port()), "--no-browser"], capture_output=True, text=True)
+        self.assertEqual((end.returncode, "is a file, but PROJECT is a folder" in end.stderr), (2, True), end.stderr)
+        with open(MODEL, "rb") as model:
+            self.assertEqual(model.read(), before)
         link = os.path.join(WORK, "token")
         with open(link, "w", encoding="utf-8") as file:
             file.write("t" * 40)
@@ -389,6 +398,14 @@ class Session(unittest.TestCase):
         self.assertEqual(self.rows("text=0001.j"), [r for r in self.rows() if "0001.j" in r["name"]])
         self.server.get("photos?sort=colour", 400)
         self.server.get("photos?limit=x", 400)
+        for query in ("review=bad", "review=", "order=x", "sort=name&order=", "unlike=yes", "faults=2", "pending=-1", "stacks=x", "changed=last",
+                      "stack=1.5", "from=yesterday", "from=2026-5-31", "to=2026-05-310"):
+            name = query.split("&")[-1].split("=")[0]
+            self.assertIn(name + ": give ", self.server.get("photos?" + query, 400)["error"]["message"])
+        self.server.get("export/csv?review=bad", 400)
+        self.server.get("places?unlike=yes", 400)
+        for query in ("review=reviewed", "sort=name&order=down", "unlike=0", "stacks=0", "changed=1", "from=2026-05-31&to=2026-06-01"):
+            self.server.get("photos?" + query)
         self.assertEqual(self.server.get("photos?class=' OR 1=1 --".replace(" ", "%20"))["total"], 0)
 
     def test_pictures(self):
@@ -690,6 +707,70 @@ class Learning(unittest.TestCase):
             s.end()
 
 
+class Gone(unittest.TestCase):
+    """Files of a watched folder that stay where they are, and are gone when they should be learned."""
+
+    def test_left_out(self):
+        folder = os.path.join(WORK, "leaving")
+        shutil.copytree(PHOTOS + "/old", folder)
+        s = Server("leaving_project", "--no-copy", model=False)
+        self.addCleanup(s.end)
+        s.post("watch", {"folder": folder})
+        wait_for(lambda: s.get("status")["counts"]["judged"] == 60)
+        rows = s.get("photos?limit=100&sort=name")["photos"]
+        by_class = {label: [row for row in rows if row["folder"].endswith(label)] for label in ("Clean", "Dusty")}
+
+        def label(which):
+            for name, listed in by_class.items():
+                s.post("review", {"photos": [row["id"] for row in listed[which]], "label": name})
+
+        def lose(row, content=None):
+            file = os.path.join(os.path.dirname(folder), row["folder"], row["name"])
+            os.unlink(file)
+            if content is not None:
+                with open(file, "wb") as left:
+                    left.write(content)
+
+        def names(done):
+            return [(photo["photo"], photo["name"], photo["folder"], photo["reason"]) for photo in done["left_out"]]
+
+        label(slice(0, 20))
+        lost = by_class["Dusty"][0]
+        lose(lost)  # before the first model
+        done = s.work("learn")
+        self.assertEqual((done["learned"], names(done)), (39, [(lost["id"], lost["name"], lost["folder"], "its file is gone")]))
+        self.assertEqual(s.get("versions")["versions"][0]["learned"], 39)
+        self.assertEqual(s.get("versions")["versions"][0]["result"]["left_out"], done["left_out"])
+        s.settle()
+        self.assertEqual([photo["id"] for photo in s.get("unreadable")["photos"]], [lost["id"]])  # when the new model looked at it
+        label(slice(20, 22))
+        gone = by_class["Dusty"][21]
+        lose(gone)
+        done = s.work("learn")
+        self.assertEqual(done["learned"], 3)
+        self.assertEqual(names(done), [(gone["id"], gone["name"], gone["folder"], "its file is gone")])
+        s.post("learn", {}, 202)
+        last = wait_for(lambda: (lambda w: w["task"] is None and w["last"])(s.get("status")["work"]))
+        self.assertEqual(last["state"], "failed")
+        self.assertIn("there is nothing to learn: these photos are gone, or cannot be read: %s" % gone["name"], last["message"])
+        self.anew(s, by_class, label, lose, names)
+
+    def anew(self, s, by_class, label, lose, names):
+        """All of it in a new model: what was learned before and is gone, or is no photo any more, is left out too."""
+        label(slice(22, 24))
+        before, spoiled = by_class["Clean"][1], by_class["Clean"][2]
+        lose(before)
+        lose(spoiled, b"no photo")
+        done = s.work("learn")
+        self.assertEqual(done["learned"], 4)
+        self.assertIn((before["id"], before["name"], before["folder"], "its file is gone since it was learned"), names(done))
+        done = s.work("train")
+        self.assertEqual({name for _, name, _, _ in names(done)}, {row["name"] for row in (before, spoiled, by_class["Dusty"][21])})
+        version = s.get("versions")["versions"][0]
+        self.assertEqual((done["learned"], version["learned"]), (44, 44))
+        self.assertEqual(version["rows"] + done["held_out"]["rows"], 44)
+
+
 class Memory(unittest.TestCase):
     """What the server holds, in megabytes, after large answers and models are gone again."""
 
@@ -866,12 +947,42 @@ class ByHand(unittest.TestCase):
             wait_for(lambda: "not a broad model" in s.notes())
             time.sleep(2.5)
             self.assertEqual((s.notes().count("not a broad model"), s.get("status")["model"]["version"]), (1, 2))
+            self.assertIn("not a broad model", s.get("status")["trouble"])
+            self.assertIn("Version 2 stays in use", s.get("status")["trouble"])
             s.post("versions/1/use")  # written again
+            self.assertIsNone(s.get("status")["trouble"])
             with open(MODEL, "rb") as theirs, open(s.folder + "/model.broad", "rb") as ours:
                 self.assertEqual(theirs.read(), ours.read())
         finally:
             s.end()
 
+
+    def test_model_damaged_before_start(self):
+        """The version in use takes its place again, and the file is kept; where there is none, the message says what to do."""
+        s = Server("damaged")
+        try:
+            s.end()
+            with open(s.folder + "/model.broad", "r+b") as model:
+                model.seek(-100, os.SEEK_END)
+                model.write(bytes(50))
+            with open(s.folder + "/model.broad", "rb") as model:
+                damaged = model.read()
+            s.start()
+            status = s.get("status")
+            self.assertEqual(status["model"]["version"], 1)
+            self.assertRegex(status["trouble"], "Version 1, the latest in use, has its place again; the file is kept as .*/model.broad.unusable-[0-9]+$")
+            self.assertIn("has its place again", s.notes())
+            with open(status["trouble"].rsplit(" ", 1)[1], "rb") as kept, open(MODEL, "rb") as first, open(s.folder + "/model.broad", "rb") as now:
+                self.assertEqual((kept.read(), now.read()), (damaged, first.read()))
+        finally:
+            s.end()
+        folder = os.path.join(WORK, "damaged_anew")
+        os.mkdir(folder)
+        with open(folder + "/model.broad", "wb") as model:
+            model.write(damaged)
+        end = subprocess.run([BROAD, "serve", folder, "--port", str(free_port()), "--no-browser"], capture_output=True, text=True)
+        self.assertEqual(end.returncode, 76, end.stderr)
+        self.assertIn("Remove this file, or put a model there: without one, the project begins with photos that you label", end.stderr)
 
     def test_model_replaced_while_learning(self):
         """Within the step itself: what was learned is in use, the other model is a version, and the user is told."""

@@ -71,7 +71,7 @@ static void test_macro_means(void **state)
     broad_data table = classes_of(ROWS, CLASSES, truth);
     broad_metrics m = {.size = sizeof m};
     assert_ok(broad__metrics(&m, &table, scores, &(broad__verdicts){.positive = 0}));
-    double precision = 0, recall = 0, f1 = 0, fpr = 0, fnr = 0, right = 0;
+    double precision = 0, recall = 0, f1 = 0, fpr = 0, fnr = 0, right = 0, members = 0, either = 0;
     for (size_t c = 0; c < CLASSES; c++) {
         double tp = 0, fp = 0, fn = 0, tn = 0;
         for (size_t i = 0; i < ROWS; i++) {
@@ -84,19 +84,48 @@ static void test_macro_means(void **state)
             tn += best != c && truth[i] != c;
         }
         double p = tp + fp > 0 ? tp / (tp + fp) : 0, r = tp + fn > 0 ? tp / (tp + fn) : 0;
-        precision += p / CLASSES;
-        recall += r / CLASSES;
-        f1 += (p + r > 0 ? 2 * p * r / (p + r) : 0) / CLASSES;
-        fpr += (fp + tn > 0 ? fp / (fp + tn) : 0) / CLASSES;
-        fnr += (fn + tp > 0 ? fn / (fn + tp) : 0) / CLASSES;
+        members += tp + fn > 0;
+        either += tp + fn + fp > 0;
+        precision += p;
+        recall += r;
+        f1 += p + r > 0 ? 2 * p * r / (p + r) : 0;
+        fpr += fp / (fp + tn) / CLASSES;
+        fnr += tp + fn > 0 ? fn / (fn + tp) : 0;
         right += tp;
     }
     assert_true(fabs(m.accuracy - right / ROWS) < 1e-14);
-    assert_true(fabs(m.precision - precision) < 1e-14);
-    assert_true(fabs(m.recall - recall) < 1e-14);
-    assert_true(fabs(m.f1 - f1) < 1e-14);
+    assert_true(members == 2 && either == CLASSES);
+    assert_true(fabs(m.precision - precision / either) < 1e-14);
+    assert_true(fabs(m.recall - recall / members) < 1e-14);
+    assert_true(fabs(m.f1 - f1 / either) < 1e-14);
     assert_true(fabs(m.false_positive - fpr) < 1e-14);
-    assert_true(fabs(m.false_negative - fnr) < 1e-14);
+    assert_true(fabs(m.false_negative - fnr / members) < 1e-14);
+    assert_true(m.recall == m.balanced_accuracy);
+    for (size_t c = 2; c < CLASSES; c++) {
+        assert_true(isnan(broad__detail(m.details, c, BROAD__DETAIL_RECALL)));
+        assert_true(broad__detail(m.details, c, BROAD__DETAIL_PRECISION) == 0);
+    }
+    broad__metrics_clear(&m);
+}
+
+/* A class that rows have and none gets counts as 0 in precision and F1; one that is neither counts nowhere. */
+static void test_classes_that_are_not_there(void **state)
+{
+    (void)state;
+    enum { ROWS = 6, CLASSES = 4 };
+    size_t truth[ROWS] = {0, 0, 0, 0, 1, 2}, verdict[ROWS] = {0, 0, 0, 2, 0, 2};
+    double scores[ROWS * CLASSES] = {0};
+    for (size_t i = 0; i < ROWS; i++) scores[i * CLASSES + verdict[i]] = 1;
+    broad_data table = classes_of(ROWS, CLASSES, truth);
+    broad_metrics m = {.size = sizeof m};
+    assert_ok(broad__metrics(&m, &table, scores, &(broad__verdicts){.positive = 0}));
+    assert_true(fabs(m.precision - (3.0 / 4 + 0 + 1.0 / 2) / 3) < 1e-15);
+    assert_true(fabs(m.recall - (3.0 / 4 + 0 + 1) / 3) < 1e-15);
+    assert_true(fabs(m.f1 - (6.0 / 8 + 0 + 2.0 / 3) / 3) < 1e-15);
+    assert_true(fabs(m.false_positive - (1.0 / 2 + 0 + 1.0 / 5 + 0) / 4) < 1e-15);
+    assert_true(broad__detail(m.details, 1, BROAD__DETAIL_PRECISION) == 0);
+    for (size_t which = BROAD__DETAIL_PRECISION; which <= BROAD__DETAIL_F1; which++)
+        assert_true(isnan(broad__detail(m.details, 3, which)));
     broad__metrics_clear(&m);
 }
 
@@ -379,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_two_classes_by_hand),
         cmocka_unit_test(test_first_of_equals_wins),
         cmocka_unit_test(test_macro_means),
+        cmocka_unit_test(test_classes_that_are_not_there),
         cmocka_unit_test(test_regression),
         cmocka_unit_test(test_constant_truth),
         cmocka_unit_test(test_no_targets),
