@@ -103,6 +103,17 @@ static int remember(broad_model *model, void *context)
     return broad_model_remember(model, learn->source.path, learn->source.labels, learn->fresh, NULL);
 }
 
+/* Photos that are learned although they are not in the folder that was given. */
+static void note_outside(const learn_run *learn, const char *list)
+{
+    const cli_corrections *all = &learn->corrections;
+    char more[48] = "";
+    if (!all->outside) return;
+    if (all->outside > 1) snprintf(more, sizeof more, ", and %zu more", all->outside - 1);
+    cli_note(learn->run.arguments, "%s names photos that do not lie below %s, but are there, and are learned: %s%s",
+             list, learn->path, all->files[all->first_outside], more);
+}
+
 /* What is to be learned: the rows of NEW, or corrections of photos. */
 static int choose_source(learn_run *learn)
 {
@@ -120,11 +131,13 @@ static int choose_source(learn_run *learn)
                         "--corrections is for models that tell photos apart by class; give the new rows of "
                         "other models as NEW");
     int status = cli_corrections_read(&learn->corrections, corrections, learn->path, learn->run.model, new_classes);
+    if (!status) note_outside(learn, corrections);
     learn->source.path = learn->path ? learn->path : corrections;
     learn->source.labels = corrections;
     learn->source.list = learn->corrections.list_path;
     learn->source.files = (const char *const *)learn->corrections.files;
     learn->source.count = learn->corrections.count;
+    learn->source.boxes = learn->corrections.boxes;
     return status;
 }
 
@@ -173,6 +186,7 @@ static int recall_rows(learn_run *learn)
     if (status) return status;
     const cli_recall *recall = learn->recall;
     cli_recall_note(recall, 1);
+    if (!run->test_path) cli_recall_note_held_out(recall);
     if (run->photos) cli_json_put(run->photos, "remembered", cli_recall_json(recall));
     learn->anew = cli_recall_count(recall, CLI_FATE_GONE) || cli_recall_count(recall, CLI_FATE_CHANGED) ||
                   cli_recall_count(recall, CLI_FATE_RELABELLED);
@@ -182,7 +196,7 @@ static int recall_rows(learn_run *learn)
     if (!status && !learn->fresh && !learn->anew)
         status = cli_fail(BROAD_BAD_DATA,
                           "there is nothing to learn: the model was trained on all photos of %s already, "
-                          "with the labels that they have",
+                          "with the labels that they have, or they are held out and stay so",
                           learn->source.path);
     return status;
 }

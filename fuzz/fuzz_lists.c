@@ -78,7 +78,7 @@ static void try_corrections(const char *path)
     must(sound(status));
     if (!status) must(corrections.count > 0 && corrections.list >= 0);
     for (size_t i = 0; i < corrections.count; i++) {
-        must(corrections.files[i][0] == '/' && corrections.labels[i][0]);
+        must(access(corrections.files[i], F_OK) == 0 && corrections.labels[i][0]);
         for (size_t k = 0; k < i; k++) must(strcmp(corrections.files[i], corrections.files[k]) != 0);
     }
     cli_corrections_clear(&corrections);

@@ -14,7 +14,7 @@ export interface Column {
     readonly name: string;
     /** The levels of a column of categories, otherwise null. */
     readonly categories: readonly string[] | null;
-    readonly form: 'number' | 'truth' | 'date' | 'date_day' | 'date_month';
+    readonly form: 'number' | 'truth' | 'date' | 'date_day' | 'date_month' | 'decimal_comma' | 'decimal_point';
 }
 
 export class Model {

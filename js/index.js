@@ -52,6 +52,13 @@ function isMissing(value) {
 
 const TRUTH = new Map([['yes', 1], ['true', 1], ['no', 0], ['false', 0]]);
 
+/** A number as it was written in training, 1.234,5 or 1,234.5, as a plain one. */
+function unmarked(text, form) {
+    const comma = form === 'decimal_comma', marked = comma ? /^[-+]?\d{1,3}(\.\d{3})*(,\d*)?$|^[-+]?\d+,\d*$/ : /^[-+]?\d{1,3}(,\d{3})+(\.\d*)?$/;
+    if ((!comma && form !== 'decimal_point') || !marked.test(text)) return text;
+    return comma ? text.replace(/\./g, '').replace(',', '.') : text.replace(/,/g, '');
+}
+
 /** One value of a column of numbers; NaN: it is missing. */
 function numberOf(column, value) {
     if (isMissing(value)) return NaN;
@@ -65,7 +72,7 @@ function numberOf(column, value) {
         const time = Date.parse(/[Tt ]/.test(text) ? `${text.replace(' ', 'T').replace(/Z$/, '')}Z` : text);
         if (!Number.isNaN(time)) return time / DAY;
     }
-    const number = Number(text);
+    const number = Number(unmarked(text, column.form));
     if (Number.isNaN(number)) throw new BroadError(`column ${column.name}: '${text}' is not a number`);
     return number;
 }

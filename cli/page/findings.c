@@ -135,7 +135,7 @@ int cli_finding_is_fault(const cli_findings *findings, const cli_finding *findin
 const char *cli_finding_verdict(const cli_findings *findings, const cli_finding *finding)
 {
     if (finding->unlike) return CLI_UNLIKE;
-    return finding->unsure ? "unsure" : cli_finding_label(findings, finding->label);
+    return finding->unsure ? CLI_UNSURE : cli_finding_label(findings, finding->label);
 }
 
 const char *cli_finding_label(const cli_findings *findings, int label)

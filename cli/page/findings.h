@@ -40,7 +40,7 @@ void cli_findings_clear(cli_findings *findings); /* accepts a zeroed one */
 
 int cli_finding_is_sure(const cli_finding *finding);                                /* neither unsure nor unlike */
 int cli_finding_is_fault(const cli_findings *findings, const cli_finding *finding); /* not of the normal class */
-/* Its class, "unsure" or "unlike"; of a value "", or "unlike". */
+/* Its class, CLI_UNSURE or CLI_UNLIKE; of a value "", or "unlike". */
 const char *cli_finding_verdict(const cli_findings *findings, const cli_finding *finding);
 const char *cli_finding_label(const cli_findings *findings, int label); /* "" where there is none */
 int cli_finding_has_place(const cli_finding *finding);

@@ -64,7 +64,7 @@ static int is_text(const char *name)
     return left == 0 && length;
 }
 
-/* What scripts need; the file only where its name survives in a page. */
+/* What scripts need; the file only where its name survives in a page, with the box where photos were cropped, as findings.csv has it. */
 static void put_data(cli_output *output, const cli_findings *all, const cli_finding *item, size_t number)
 {
     cli_output_print(output, "<tr data-i=\"%zu\" data-verdict=\"", number);
@@ -77,6 +77,9 @@ static void put_data(cli_output *output, const cli_findings *all, const cli_find
     if (is_text(item->photo->file)) {
         cli_html_put(output, "\" data-file=\"");
         cli_html_text(output, item->photo->file);
+        if (all->cropped)
+            cli_output_print(output, "\" data-box=\"%.1f,%.1f,%.1f,%.1f", item->photo->left, item->photo->top,
+                             item->photo->right, item->photo->bottom);
     }
     cli_html_put(output, "\">");
 }

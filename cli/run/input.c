@@ -258,6 +258,7 @@ static int recall_training(broad_data **out, broad_data **out_apart, json_t **re
     int status = cli_recall_open(&recall, record, model, arguments, files, NULL);
     if (status) return status;
     cli_recall_note(recall, 0);
+    if (out_apart) cli_recall_note_held_out(recall);
     status = cli_recall_check(recall);
     if (!status) status = cli_recall_training(out, &plain, &weights, recall);
     if (!status && out_apart) status = cli_recall_held_out(out_apart, recall);

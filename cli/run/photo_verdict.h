@@ -4,6 +4,7 @@
 
 #include "io/json.h"
 
+#define CLI_UNSURE "unsure" /* the verdict where no class is probable enough */
 #define CLI_UNLIKE "unlike" /* the verdict on a photo that is not like the training photos */
 enum { CLI_FAULTS_BYTES = 64 };
 

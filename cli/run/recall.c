@@ -113,6 +113,32 @@ static int has_place(const cli_recall *recall, const char *path, const char *lab
     return 0;
 }
 
+static const char *is_are(size_t count) { return count == 1 ? "is" : "are"; }
+
+/* Rows of a photo, augmented copies aside. */
+static size_t count_boxes(const broad_data *rows, const char *file)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < broad_data_rows(rows); i++) {
+        const broad_photo *photo = broad_data_photo(rows, i);
+        count += !photo->copy && strcmp(photo->file, file) == 0;
+    }
+    return count;
+}
+
+static int check_boxes(const broad_data *rows, const cli_fresh *fresh)
+{
+    for (size_t i = 0; i < fresh->count; i++) {
+        size_t named = fresh->boxes[i], count = named ? count_boxes(rows, fresh->files[i]) : 0;
+        if (count > named)
+            return cli_fail(BROAD_BAD_DATA,
+                            "%s: only %zu of the %zu boxes of %s %s corrected; if the others show the same, correct "
+                            "them too: " CLI_ONE_CLASS,
+                            fresh->labels, named, count, fresh->files[i], is_are(named));
+    }
+    return BROAD_OK;
+}
+
 int cli_fresh_read(broad_data **out, json_t **record, const cli_fresh *fresh, const broad_read_options *read,
                    const cli_arguments *arguments)
 {
@@ -122,7 +148,12 @@ int cli_fresh_read(broad_data **out, json_t **record, const cli_fresh *fresh, co
                              .count = fresh->files ? fresh->count : 1,
                              .read = &how,
                              .arguments = arguments};
-    return cli_input_read(out, record, &input);
+    int status = cli_input_read(out, record, &input);
+    if (!status && fresh->boxes) status = check_boxes(*out, fresh);
+    if (!status) return BROAD_OK;
+    broad_data_free(*out);
+    *out = NULL;
+    return status;
 }
 
 static int read_place(cli_recall *recall, place *p)
@@ -441,12 +472,13 @@ static void name_rest(naming *out)
         snprintf(out->text + out->used, sizeof out->text - out->used, " and %zu more", out->count - NAMES_SHOWN);
 }
 
-static void name_fate(naming *out, const cli_recall *recall, cli_fate fate)
+/* Of the photos that were trained on, or of those held out. */
+static void name_fate(naming *out, const cli_recall *recall, cli_fate fate, int held_out)
 {
     for (size_t i = 0; i < recall->known_count; i++) {
         const known *k = &recall->known[i];
         char more[200] = "";
-        if (k->photo.held_out || k->fate != fate) continue;
+        if (k->photo.held_out != held_out || k->fate != fate) continue;
         if (fate == CLI_FATE_RELABELLED)
             snprintf(more, sizeof more, " (%.80s, now %.80s)",
                      broad_model_output_name(recall->model, k->photo.class_number),
@@ -465,14 +497,13 @@ static void name_surprises(naming *out, const cli_recall *recall)
     name_rest(out);
 }
 
-static const char *is_are(size_t count) { return count == 1 ? "is" : "are"; }
 static const char *has_have(size_t count) { return count == 1 ? "has" : "have"; }
 
 /* "3 photos ... are gone: a, b, c"; 0: there is nothing to say. */
 static int fate_text(char *out, size_t bytes, const cli_recall *recall, cli_fate fate)
 {
     naming names = {0};
-    name_fate(&names, recall, fate);
+    name_fate(&names, recall, fate, 0);
     size_t n = names.count;
     if (!n) return 0;
     if (fate == CLI_FATE_GONE)
@@ -483,6 +514,20 @@ static int fate_text(char *out, size_t bytes, const cli_recall *recall, cli_fate
                  names.text);
     else snprintf(out, bytes, "%zu photo%s %s another label now: %s", n, cli_plural(n), has_have(n), names.text);
     return 1;
+}
+
+void cli_recall_note_held_out(const cli_recall *recall)
+{
+    static const char *const what[] = {[CLI_FATE_GONE] = "is gone and no longer tested on",
+                                       [CLI_FATE_CHANGED] = "has changed since the model was trained",
+                                       [CLI_FATE_RELABELLED] = "has another label now, which counts in the test"};
+    for (size_t fate = 0; fate < sizeof what / sizeof *what; fate++) {
+        naming names = {0};
+        if (!what[fate]) continue;
+        name_fate(&names, recall, (cli_fate)fate, 1);
+        if (names.count)
+            cli_note(recall->arguments, "of the held-out photos, %zu %s: %s", names.count, what[fate], names.text);
+    }
 }
 
 void cli_recall_note(const cli_recall *recall, int learned)
@@ -513,18 +558,26 @@ int cli_recall_check(const cli_recall *recall)
                     text, photos, photos == 1 ? " is" : "s are");
 }
 
+static void put_fates(json_t *object, const cli_recall *recall, int held_out)
+{
+    static const char *const names[] = {
+        [CLI_FATE_GONE] = "gone", [CLI_FATE_CHANGED] = "changed", [CLI_FATE_RELABELLED] = "relabelled"};
+    for (size_t fate = 0; fate < sizeof names / sizeof *names; fate++) {
+        naming list = {.list = names[fate] ? json_array() : NULL};
+        if (!names[fate]) continue;
+        name_fate(&list, recall, (cli_fate)fate, held_out);
+        cli_json_put(object, names[fate], list.list);
+    }
+}
+
 json_t *cli_recall_json(const cli_recall *recall)
 {
-    static const char *const names[] = {"gone", NULL, "changed", "relabelled"};
-    json_t *object = json_object();
-    cli_json_put(object, "found", json_integer((json_int_t)cli_recall_count(recall, CLI_FATE_FOUND)));
-    for (int fate = CLI_FATE_GONE; fate <= CLI_FATE_RELABELLED; fate++) {
-        naming list = {.list = json_array()};
-        if (names[fate]) name_fate(&list, recall, (cli_fate)fate);
-        if (names[fate]) cli_json_put(object, names[fate], list.list);
-        else json_decref(list.list);
-    }
+    json_t *object = json_object(), *held_out = json_object();
     naming fresh = {.list = json_array()};
+    cli_json_put(object, "found", json_integer((json_int_t)cli_recall_count(recall, CLI_FATE_FOUND)));
+    put_fates(object, recall, 0);
+    put_fates(held_out, recall, 1);
+    cli_json_put(object, "held_out", held_out);
     name_surprises(&fresh, recall);
     cli_json_put(object, "new", fresh.list);
     return object;

@@ -26,9 +26,16 @@ typedef struct cli_fresh {
     const char *path, *labels; /* as the model remembers them; labels may be NULL */
     const char *const *files;  /* NULL: all in the folder */
     size_t count;
-    const char *list; /* where the labels are read; NULL: as `labels` */
+    const char *list;    /* where the labels are read; NULL: as `labels` */
+    const size_t *boxes; /* of each file: how many of its boxes have the label; 0: all; NULL: all of all files */
 } cli_fresh;
 
+/* What a model remembers of a photo is one class. */
+#define CLI_ONE_CLASS                                                                                                  \
+    "all boxes of a photo are learned with one class; for a box of another class give a copy of the photo as NEW, "    \
+    "with this box alone in the file of --boxes"
+
+/* BROAD_BAD_DATA: a photo has more boxes than those whose label is known. */
 int cli_fresh_read(broad_data **out, json_t **record, const cli_fresh *fresh, const broad_read_options *read,
                    const cli_arguments *arguments);
 
@@ -43,6 +50,8 @@ void cli_recall_close(cli_recall *recall); /* accepts NULL */
 size_t cli_recall_count(const cli_recall *recall, cli_fate fate); /* of the photos that were trained on */
 /* Notes about what is new; `learned`: it is learned, not left out, and what is gone or changed is noted too. */
 void cli_recall_note(const cli_recall *recall, int learned);
+/* Notes about photos held out that are not as they were: what is measured on them is something else than before. */
+void cli_recall_note_held_out(const cli_recall *recall);
 /* BROAD_BAD_DATA, with names, unless all photos that were trained on are as they were. */
 int cli_recall_check(const cli_recall *recall);
 json_t *cli_recall_json(const cli_recall *recall);

@@ -210,9 +210,11 @@ static void print_correction(const cli_run *run)
     const cli_correction *c = run->correction;
     char dropped[64] = "";
     if (c->dropped) snprintf(dropped, sizeof dropped, ", without %zu that are learned now", c->dropped);
-    if (run->test)
+    if (run->test) {
         print_change("test", &run->test_metrics, c->known ? &c->test_before : NULL, run->model,
                      run->test_path ? "test" : "held-out", dropped);
+        cli_print_more(&run->test_metrics, run->model);
+    }
     print_change("new", &run->fresh_metrics, c->known ? &c->fresh_before : NULL, run->model, "new", "");
     if (c->known && run->train) print_change("old", &c->old_after, &c->old_before, run->model, "old", "");
     if (c->automatic)
@@ -239,9 +241,10 @@ static void print_quality(const cli_run *run)
     if (decided) snprintf(more, sizeof more, ", which also decided when to stop");
     if (run->tested_rows) snprintf(more, sizeof more, ", by a model of the other %zu", run->tested_rows);
     if (run->correction) print_correction(run);
-    else if (is_tested(run))
+    else if (is_tested(run)) {
         print_measures("test", &run->test_metrics, run->model, run->test_path ? "test" : "held-out", more);
-    if (is_tested(run)) cli_print_more(&run->test_metrics, run->model);
+        cli_print_more(&run->test_metrics, run->model);
+    }
     if (cli_estimate_line(estimate, sizeof estimate, run->model)) cli_print("estimate %s\n", estimate);
     if (!is_tested(run)) cli_print_more(NULL, run->model);
     if (run->train) print_train(run);

@@ -40,15 +40,19 @@ def write(path, header, rows):
     return path
 
 
+def german(value):
+    return "{:,.3f}".format(1000 * value).translate(str.maketrans(",.", ".,"))
+
+
 def table(rows, classify, seed):
-    """Numbers, some missing, a category with missing ones, yes and no, dates."""
+    """Numbers, some missing, some with a decimal comma, a category with missing ones, yes and no, dates."""
     r = random.Random(seed)
     out = []
     for _ in range(rows):
         a, b, colour, flag, day = r.gauss(0, 1), r.gauss(5, 3), r.choice(["red", "blue", "grün", ""]), r.random() < 0.5, r.randint(1, 28)
         value = a * 2 + b * (colour == "red") + flag + day / 10 + 0.1 * r.gauss(0, 1)
         given = "" if r.random() < 0.05 else repr(a)
-        out.append([given, repr(b), colour, "yes" if flag else "no", "2024-02-%02d" % day, ("high" if value > 3 else "low") if classify else repr(value)])
+        out.append([given, german(b), colour, "yes" if flag else "no", "2024-02-%02d" % day, ("high" if value > 3 else "low") if classify else repr(value)])
     return out
 
 
@@ -87,7 +91,7 @@ class JavaScript(unittest.TestCase):
         write(new, HEADER, rows)
         more = [] if "paper" in name or "brls" in name else ["--proba"] if classify else ["--interval", "0.8"]
         found = list(csv.DictReader(io.StringIO(cls.tool("predict", model, new, "-q", *more))))
-        given = [[float(a) if a else None, float(b), colour or None, flag == "yes", day] for a, b, colour, flag, day in rows]
+        given = [[float(a) if a else None, b, colour or None, flag == "yes", day] for a, b, colour, flag, day in rows]
         with open(model, "rb") as file:
             return {"model": base64.b64encode(file.read()).decode(), "rows": given, "level": 0.8}, found
 
@@ -131,7 +135,7 @@ class JavaScript(unittest.TestCase):
         known = found["models"]["auto-values"]
         self.assertEqual([column["name"] for column in known["columns"]], HEADER)
         self.assertEqual(known["columns"][2]["categories"], ["(missing)", "blue", "grün", "red"])
-        self.assertEqual([column["form"] for column in known["columns"]], ["number", "number", "number", "truth", "date"])
+        self.assertEqual([column["form"] for column in known["columns"]], ["number", "decimal_comma", "number", "truth", "date"])
         self.assertIn("no estimate of its error", found["models"]["paper-values"]["estimate"])
         for name, message in found["refused"].items():
             path = os.path.join(self.folder, "damaged")

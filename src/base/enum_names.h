@@ -21,7 +21,7 @@
 #define BROAD__RANGE_UNITS "absolute|fan-in"
 #define BROAD__SCALES "none|minmax|standard|rank|both|whole|auto"
 #define BROAD__MISSINGS "error|mean"
-#define BROAD__FORMS "number|truth|date|date_day|date_month"
+#define BROAD__FORMS "number|truth|date|date_day|date_month|decimal_comma|decimal_point"
 #define BROAD__ROLES "ignored|input|target|group|weight"
 #define BROAD__CROPS "none|find|boxes|detector|model"
 #define BROAD__ESTIMATE_METHODS "leave-one-out|gcv"

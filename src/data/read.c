@@ -130,7 +130,8 @@ static void take_model_forms(reading *r)
     if (!r->model || !r->fields.forms.count) return;
     for (size_t c = 0; c < r->roles.columns; c++)
         if (r->roles.role[c] == BROAD__ROLE_INPUT)
-            r->roles.formats[c].form = broad__forms_find(&r->fields.forms, r->model_inputs[r->roles.index[c]]);
+            r->roles.formats[c] =
+                broad__cell_format_of(broad__forms_find(&r->fields.forms, r->model_inputs[r->roles.index[c]]));
 }
 
 /* Looks at all of the file for what its columns hold. */
@@ -314,16 +315,16 @@ static char **field_names(const reading *r)
     return names;
 }
 
-/* The inputs that are dates or truth values: each column is one input, after those of the columns before it. */
+/* The inputs that are not simply numbers: each column is one input, after those of the columns before it. */
 static int find_forms(broad_data *table, const reading *r)
 {
     int status = BROAD_OK;
     for (size_t c = 0; c < r->roles.columns && status == BROAD_OK; c++) {
-        if (r->roles.role[c] != BROAD__ROLE_INPUT || r->roles.formats[c].form == BROAD__FORM_NUMBER) continue;
+        if (r->roles.role[c] != BROAD__ROLE_INPUT || broad__cell_format_plain(r->roles.formats[c])) continue;
         size_t input = r->roles.index[c], further = 0;
         for (size_t k = 0; k < table->categories.count && r->roles.category_inputs[k] < input; k++)
             further += table->categories.items[k].count - 1;
-        status = broad__forms_add(&table->forms, input + further, r->roles.formats[c].form);
+        status = broad__forms_add(&table->forms, input + further, broad__cell_format_form(r->roles.formats[c]));
     }
     return status;
 }

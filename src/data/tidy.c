@@ -108,14 +108,21 @@ int broad__tidy_copies(broad_data *table, int silent)
 
 enum { NAMES_MAX = 200, FOLDED_BYTES = 128 }; /* names are compared with all others */
 
-/* Small letters without blanks; 1, yes and true as one, and 0, no and false. */
+/* Whether a mark is a minus, or stands between digits: '-1' is not '1', and '2-1' is not '21'. */
+static int is_mark_of_number(const char *at, const char *begin)
+{
+    return isdigit((unsigned char)at[1]) && (at == begin || isdigit((unsigned char)at[-1]));
+}
+
+/* Small letters without blanks and marks between words; 1, yes and true as one, and 0, no and false. */
 static void fold(char out[FOLDED_BYTES], const char *name)
 {
     static const char *const yes[] = {"yes", "true", "1.0", NULL}, *const no[] = {"no", "false", "0.0", NULL};
     size_t used = 0;
-    for (; *name && used + 1 < FOLDED_BYTES; name++)
-        if (!isspace((unsigned char)*name) && *name != '_' && *name != '-')
-            out[used++] = (char)tolower((unsigned char)*name);
+    for (const char *at = name; *at && used + 1 < FOLDED_BYTES; at++) {
+        int mark = (*at == '_' || *at == '-') && !is_mark_of_number(at, name);
+        if (!mark && !isspace((unsigned char)*at)) out[used++] = (char)tolower((unsigned char)*at);
+    }
     out[used] = 0;
     for (size_t i = 0; yes[i]; i++)
         if (strcmp(out, yes[i]) == 0) memcpy(out, "1", 2);
@@ -131,7 +138,7 @@ int broad__tidy_labels(broad__notes *notes, char *const *names, size_t count)
     for (size_t i = 0; i < count; i++) {
         size_t alike = 0;
         fold(a, names[i]);
-        for (size_t j = 0; j < count && *a && a[0] != '-'; j++) {
+        for (size_t j = 0; j < count && *a; j++) {
             fold(b, names[j]);
             alike += strcmp(a, b) == 0;
         }

@@ -49,6 +49,8 @@ static const char *column_remark(const source *s, size_t column)
     case BROAD__FORM_DATE_DAY:
     case BROAD__FORM_DATE_MONTH: return "days since 1970-01-01";
     case BROAD__FORM_NUMBER:
+    case BROAD__FORM_DECIMAL_COMMA:
+    case BROAD__FORM_DECIMAL_POINT:
     case BROAD__FORM_COUNT: break;
     }
     return NULL;

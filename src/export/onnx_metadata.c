@@ -39,6 +39,8 @@ static const char *form_words(broad__form form)
     case BROAD__FORM_DATE_DAY:
     case BROAD__FORM_DATE_MONTH: return "days since 1970-01-01";
     case BROAD__FORM_NUMBER:
+    case BROAD__FORM_DECIMAL_COMMA:
+    case BROAD__FORM_DECIMAL_POINT:
     case BROAD__FORM_COUNT: break;
     }
     return "number";

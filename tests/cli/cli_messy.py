@@ -178,6 +178,64 @@ class Notes(Case):
             self.assertEqual(len(notes), 1 + len(parts), notes)
 
 
+class Marks(Case):
+    """The model remembers how numbers were written: a file from which it cannot be told is read as the training rows were."""
+
+    def setUp(self):
+        rng = random.Random(4)
+        self.rows = [(rng.randrange(1000, 90000), rng.randrange(1950, 2020)) for _ in range(200)]
+        lines = ["%s;%d;%s" % (german(a, 0), b, german(a / 1000 + b / 10 + rng.gauss(0, 0.1))) for a, b in self.rows]
+        self.data, self.model = self.write("german.csv", "\n".join(["people;built;price"] + lines) + "\n"), self.path("g.broad")
+        self.ok("fit", self.data, *SMALL, "-o", self.model, "-q")
+
+    def predicted(self, name, lines):
+        done = self.ok("predict", self.model, self.write(name, "\n".join(lines) + "\n"))
+        return [float(row["price"]) for row in csv.DictReader(io.StringIO(done.out))]
+
+    def test_as_in_training(self):
+        known = [float(row["price"]) for row in csv.DictReader(io.StringIO(self.ok("predict", self.model, self.data).out))][:50]
+        without = ["people;built"] + ["%s;%d" % (german(a, 0), b) for a, b in self.rows[:50]]
+        self.assertEqual(self.predicted("without.csv", without), known)
+        small = self.predicted("small.csv", ["people;built", "12.500;1980", "950;1980"])
+        self.assertAlmostEqual(small[0] - small[1], 11.55, delta=1)
+        rows = ["%s;%d;%d" % (german(a, 0), b, a // 1000 + b // 10) for a, b in self.rows[:50]]
+        learned = self.ok("learn", self.model, self.write("more.csv", "\n".join(["people;built;price"] + rows) + "\n"), "--with", self.data,
+                          "-o", self.path("l.broad"), "--json")
+        self.assertIn("read as in training: column 'people' (a decimal comma)", learned.err)
+        self.assertLess(learned.json["new"]["rmse"], 1.5)
+        self.ok("verify", self.path("l.broad"), self.data, self.path("more.csv"))
+
+    def test_otherwise(self):
+        """What can only be read in another way is read so."""
+        known = self.predicted("known.csv", ["people;built"] + ["%s;%d" % (german(a, 0), b) for a, b in self.rows[:50]])
+        for name, header, line in (("plain.csv", "people,built", "%d,%d"), ("points.csv", "people;built", "%d.0;%d")):
+            self.assertEqual(self.predicted(name, [header] + [line % row for row in self.rows[:50]]), known)
+        marked = ["people;built"] + ['"{:,.2f}";{}'.format(*row) for row in self.rows[:50]]
+        self.assertEqual(self.predicted("marked.csv", marked), known)
+
+    def test_stored(self):
+        forms = self.ok("info", self.model, "--json").json["stored"]["forms"]
+        self.assertEqual(forms, [{"input": 0, "form": "decimal_comma"}])
+
+
+class Titles(Case):
+    """Names such as `y` and `no` are names, though they may be truth values."""
+
+    def test_header(self):
+        rng = random.Random(5)
+        rows = ["%g,%g,%g,%g" % tuple(rng.random() for _ in range(4)) for _ in range(30)]
+        for first, header in (("Report", "a,b,c,y"), ("Report", "n,t,no,y"), ("# a,b,c,y", "a,b,c,y")):
+            data = self.write("titles.csv", "\n".join([first, header] + rows) + "\n")
+            found = self.ok("data", data, "--json").json
+            self.assertEqual((found["rows"], found["inputs"], found["targets"][0]["name"]), (30, 3, "y"), header)
+
+    def test_classes_with_signs(self):
+        for a, b, alike in (("-1", "1", False), ("2-1", "21", False), ("level 1", "Level-1", True), ("re-do", "redo", True)):
+            rows = ["%g,%s" % (i % 7, (a, b)[i % 2]) for i in range(40)]
+            notes = self.ok("data", self.write("signs.csv", "\n".join(["x,y"] + rows) + "\n"), "--json").json["notes"]
+            self.assertEqual(any("may be the same" in note for note in notes), alike, (a, b))
+
+
 class Columns(Case):
     def setUp(self):
         rng = random.Random(3)

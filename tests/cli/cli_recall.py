@@ -112,6 +112,28 @@ class Photos(Pictures):
                          ([clean[0]], [clean[1]], ["panels/Dusty/was_clean.jpg"]))
         self.assertEqual(self.ok("undo", "m.broad", "--json").json["restored"]["rows"], 28)
 
+    def test_held_out_photos_are_named(self):
+        """They are not learned, but the test on them is another one."""
+        held = self.trained()[1]
+        clean, dusty = [p for p in held if "/Clean/" in p], [p for p in held if "/Dusty/" in p]
+        self.write("c.csv", "%s,Dusty\n" % clean[0])
+        err = self.fails(65, "or they are held out and stay so", "learn", "m.broad", "--corrections", "c.csv").err
+        self.assertIn("1 has another label now, which counts in the test: %s (Clean, now Dusty)" % clean[0], err)
+        shutil.move(clean[0], "panels/Dusty/was_clean.jpg")
+        os.remove(dusty[0])
+        shutil.copy(self.photos("field", "Dusty")[3], dusty[1])
+        said = ("of the held-out photos, 1 has another label now, which counts in the test: panels/Dusty/was_clean.jpg (Clean, now Dusty)",
+                "of the held-out photos, 1 is gone and no longer tested on: " + dusty[0],
+                "of the held-out photos, 1 has changed since the model was trained: " + dusty[1])
+        shown = self.ok("eval", "m.broad", "panels", "--part", "test").err
+        told, err = self.learn(self.put("c1", (self.photos("field", "Clean")[0], "Clean")))
+        for text in said:
+            self.assertIn(text, err)
+            self.assertIn(text, shown)
+        self.assertEqual(told["photos"]["remembered"]["held_out"],
+                         {"gone": [dusty[0]], "changed": [dusty[1]], "relabelled": ["panels/Dusty/was_clean.jpg"]})
+        self.assertEqual((told["test"]["rows"], told["rows"], told["photos"]["remembered"]["gone"]), (11, 29, []))
+
     def test_only_a_label_has_changed(self):
         train, _ = self.trained()
         photo = [p for p in train if "/Clean/" in p][0]
@@ -132,6 +154,10 @@ class Photos(Pictures):
             results.append((told["rows"], told["new"]["rows"], told["weight"], told["wrong"]))
         self.assertEqual(results[0], results[1])
         self.assertEqual(results[0][:2], (29, 1))
+
+    def test_measures_stand_below_what_was_tested(self):
+        lines = self.ok("learn", "m.broad", self.put("c1", (self.photos("field", "Clean")[0], "Clean"))).out.split("\n")
+        self.assertEqual([line.split()[0] for line in lines[:4]], ["test", "balanced", "new", "old"])
 
     def test_moved_folders(self):
         os.rename("panels", "elsewhere")
@@ -175,6 +201,19 @@ class Corrections(Pictures):
         text = mark + "\n".join(lines).replace(",", separator).replace("\x00", ",") + "\n"
         return self.write("findings.csv", text)
 
+    def report(self, change=None, model="m.broad"):
+        """findings.csv of a report, after `change` has edited its rows."""
+        self.ok("report", model, "field", "-o", "report", "--replace", "--cards", "1", "-q")
+        with open("report/findings.csv", encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        if change:
+            change(rows)
+            with open("report/findings.csv", "w", encoding="utf-8-sig", newline="") as file:
+                table = csv.DictWriter(file, list(rows[0]))
+                table.writeheader()
+                table.writerows(rows)
+        return rows
+
     def other(self, label):
         return "Dusty" if label == "Clean" else "Clean"
 
@@ -192,6 +231,61 @@ class Corrections(Pictures):
             after = self.judged()
             self.assertEqual({file: after[file]["label"] for file in files}, wanted)
 
+    def test_a_class_called_like_a_verdict(self):
+        """What the report wrote teaches nothing, whatever its words mean to the model."""
+        for name in ("unsure", "Unlike"):
+            shutil.rmtree("panels")
+            shutil.copytree("../panels", "panels")
+            os.rename("panels/Dusty", "panels/" + name)
+            self.ok("fit", "panels", "-o", "w.broad", "-q")
+            rows = self.report(model="w.broad")
+            doubtful = [row for row in rows if row["verdict"] == "unsure" and row["label"] == "Clean"]
+            self.assertTrue(doubtful)
+            nothing = "there is no correction in it"
+            self.fails(65, nothing, "learn", "w.broad", "--corrections", "report/findings.csv")
+            self.write("few.csv", "file,verdict,correction,p_Clean,p_%s\n%s,%s,,0.6,0.4\n" %
+                       (name, doubtful[0]["file"], name.lower()))
+            self.fails(65, nothing, "learn", "w.broad", "--corrections", "few.csv")
+
+            def change(rows, name=name, file=doubtful[0]["file"]):
+                for row in rows:
+                    row["correction"] = name if row["file"] == file else ""
+            self.report(change, "w.broad")
+            told = self.ok("learn", "w.broad", "--corrections", "report/findings.csv", "--json").json
+            self.assertEqual((told["new"]["rows"], told["wrong"]), (1, 0))
+
+    def test_labels_that_begin_like_formulas(self):
+        """They are written with an apostrophe, which is no part of them where they are read."""
+        os.rename("panels/Dusty", "panels/-Schmutzig")
+        self.ok("fit", "panels", "-o", "formula.broad", "-q")
+        for column in ("correction", "verdict"):
+            def change(rows, column=column):
+                written = next(row["label"] for row in rows if row["label"] != "Clean")
+                self.assertEqual(written, "'-Schmutzig")
+                next(row for row in rows if row["label"] == "Clean")[column] = written
+            self.report(change, "formula.broad")
+            told = self.ok("learn", "formula.broad", "--corrections", "report/findings.csv", "-o", "n.broad", "--json").json
+            self.assertEqual((told["new"]["rows"], told["wrong"]), (1, 0), column)
+        self.write("c.csv", "file,correction\n%s,'=neu\n" % self.photos("field", "Dusty")[0])
+        self.ok("learn", "formula.broad", "--corrections", "c.csv", "--new-classes", "-o", "n.broad", "-q")
+        self.assertEqual(self.ok("info", "n.broad", "--json").json["outputs"], ["-Schmutzig", "Clean", "=neu"])
+
+    def test_a_verdict_that_agrees_with_the_model(self):
+        """Of a photo that it was unsure of, a verdict says as much as a correction."""
+        def decide(column):
+            def change(rows):
+                row = next(row for row in rows if row["unsure"] == "yes")
+                row[column] = row["label"]
+            return change
+        models = []
+        for column in ("verdict", "correction"):
+            shutil.copy("../m.broad", "m.broad")
+            self.report(decide(column))
+            told, _ = self.learn("--corrections", "report/findings.csv")
+            self.assertEqual((told["new"]["rows"], told["wrong"]), (1, 0), column)
+            models.append(self.read("m.broad"))
+        self.assertEqual(*models)
+
     def test_plain_lists_and_where_photos_are(self):
         photo = self.photos("field", "Dusty")[0]
         name = os.path.basename(photo)
@@ -206,6 +300,96 @@ class Corrections(Pictures):
             path = self.write("away/list.csv" if words is None else "list.csv", text)
             told, _ = self.learn(*(words or []), "--corrections", os.path.relpath(path))
             self.assertEqual((told["new"]["rows"], told["wrong"]), (1, 0), text)
+
+    def test_boxes_of_one_photo(self):
+        """A photo is learned with one class: boxes that are not corrected alike are refused, and the way that is told works."""
+        for name in self.photos("field", "Clean") + self.photos("field", "Dusty"):
+            os.rename(name, os.path.join(os.path.dirname(name), "new" + os.path.basename(name)))
+        boxes = [(os.path.relpath(photo, folder), *sides) for folder in ("panels", "field") for label in ("Clean", "Dusty")
+                 for photo in self.photos(folder, label) for sides in ((1, 2, 19, 38), (20, 2, 39, 38))]
+        self.write("boxes.csv", "file,left,top,right,bottom\n" + "".join("%s,%d,%d,%d,%d\n" % box for box in boxes))
+        self.ok("fit", "panels", "--boxes", "boxes.csv", "--each-box", "-o", "b.broad", "-q")
+        self.ok("report", "b.broad", "field", "--boxes", "boxes.csv", "-o", "report", "--cards", "1", "-q")
+        with open("report/findings.csv", encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        sides = ("left", "top", "right", "bottom")
+        with open("report/report.html", encoding="utf-8") as file:
+            self.assertIn('data-box="%s"' % ",".join(rows[0][side] for side in sides), file.read())
+        pair = [row for row in rows if row["file"] == rows[0]["file"]]
+        self.assertEqual(len(pair), 2)
+        learn = ("learn", "b.broad", "--boxes", "boxes.csv", "-o", "n.broad", "--corrections", "c.csv")
+
+        def correct(*labels):
+            lines = ["%s,%s,%s\n" % (row["file"], label, ",".join(row[side] for side in sides))
+                     for row, label in zip(pair, labels)]
+            self.write("c.csv", "file,correction,left,top,right,bottom\n" + "".join(lines + lines[:1]))
+        correct("Clean")
+        self.fails(65, "only 1 of the 2 boxes of %s is corrected; if the others show the same, correct them too" % pair[0]["file"], *learn)
+        correct("Clean", "Dusty")
+        self.fails(65, "another class for another box of '%s'" % pair[0]["file"], *learn)
+        correct("Dusty", "Dusty")
+        self.assertEqual(self.ok(*learn, "--json").json["new"]["rows"], 2)
+        self.write("c.csv", "%s,Clean\n" % pair[0]["file"])
+        self.assertEqual(self.ok(*learn, "--json").json["new"]["rows"], 2)
+        other = self.other(pair[0]["label"])
+        os.makedirs("single/" + other)
+        shutil.copy(pair[0]["file"], "single/%s/one_box.jpg" % other)
+        with open("boxes.csv", "a", encoding="utf-8") as file:
+            file.write("one_box.jpg,%s\n" % ",".join(pair[0][side] for side in sides))
+        told = self.ok("learn", "b.broad", "single", "--boxes", "boxes.csv", "--json").json
+        self.assertEqual((told["new"]["rows"], told["wrong"]), (1, 0))
+        self.assertTrue(self.ok("verify", "b.broad", "--boxes", "boxes.csv", "--json").json["holds"])
+        after = csv.DictReader(io.StringIO(self.ok("predict", "b.broad", "field", "--boxes", "boxes.csv").out))
+        self.assertIn((pair[0]["file"], float(pair[0]["left"]), other), [(row["file"], float(row["left"]), row["label"]) for row in after])
+
+    def test_what_spreadsheets_save(self):
+        """Every encoding, separator and end of line that tables may have."""
+        os.makedirs("away")
+        shutil.copy(self.photos("field", "Dusty")[0], "away/Müller, #1.jpg")
+        shutil.copy(self.photos("field", "Dusty")[1], "away/#2.jpg")
+        for code, separator, end, head in (("cp1252", ";", "\r\n", ""), ("utf-16", "\t", "\r\n", ""),
+                                           ("utf-8", ",", "\r", ""), ("utf-8-sig", ";", "\n", "sep=;\n"),
+                                           ("utf-16-be", "|", "\n", "\ufeff"), ("cp1252", "\t", "\r", "SEP=\t\r")):
+            shutil.copy("../m.broad", "m.broad")
+            with open("c.csv", "w", encoding=code, newline="") as file:
+                file.write(head + end.join(separator.join(row) for row in (
+                    ("note", "file", "correction"), ("é", "#2.jpg", "Clean"), ("", "", ""), ('"a%s""b"' % end, '"Müller, #1.jpg"', "Clean"))))
+            told, _ = self.learn("away", "--corrections", "c.csv")
+            self.assertEqual((told["new"]["rows"], told["wrong"]), (2, 0), (code, separator))
+        for text, line in ((b"sep=;\nfile;correction\n\nnone.jpg;Clean\n", 4), (b"file\tcorrection\rnone.jpg\tClean", 2)):
+            self.write("c.csv", text)
+            self.fails(65, "c.csv:%d: there is no photo 'none.jpg'" % line, "learn", "m.broad", "away", "--corrections", "c.csv")
+        shutil.copy("../m.broad", "m.broad")
+        self.write("c.csv", "#2.jpg,Clean\n")
+        self.learn("away", "--corrections", "c.csv")
+        for text, message in ((b"", "c.csv: the file is empty"), (b"file,correction\n\0,", "c.csv:2: a zero byte"),
+                              (b'file,correction\n"a,b\n', "c.csv:2: a quote is opened here and never closed"),
+                              (b"sep=;\n", "no column 'file'")):
+            self.write("c.csv", text)
+            self.fails(65, message, "learn", "m.broad", "--corrections", "c.csv")
+
+    def test_photos_of_one_name(self):
+        """A path that is there is that photo; without it, folders are left out only where one photo can be meant."""
+        os.makedirs("fl/siteA")
+        os.makedirs("fl/siteB")
+        a, b = "fl/siteA/IMG_1.jpg", "fl/siteB/IMG_1.jpg"
+        shutil.copy(self.photos("field", "Dusty")[0], a)
+        shutil.copy(self.photos("field", "Dusty")[1], b)
+        self.write("ff.csv", "file,correction\n%s,Clean\n" % b)
+        _, err = self.learn("fl/siteA", "--corrections", "ff.csv")
+        self.assertIn("ff.csv names photos that do not lie below fl/siteA, but are there, and are learned: " + b, err)
+        self.assertIn(b, self.trained()[0])
+        self.assertNotIn(a, self.trained()[0])
+        shutil.copy("../m.broad", "m.broad")
+        self.assertNotIn("do not lie below", self.learn("fl", "--corrections", "ff.csv")[1])
+        shutil.copy("../m.broad", "m.broad")
+        os.remove(b)
+        self.write("ff.csv", "file,correction\n%s,Clean\n%s,Clean\n" % (b, a))
+        err = self.fails(65, "1 problem", "learn", "m.broad", "fl/siteA", "--corrections", "ff.csv").err
+        self.assertIn("there is no photo '%s'; %s, which has its name, is corrected by another line" % (b, a), err)
+        shutil.copy(a, "fl/IMG_1.jpg")
+        self.write("ff.csv", "file,correction\nsiteA/IMG_1.jpg,Clean\n")
+        self.fails(65, "two photos may be 'siteA/IMG_1.jpg'", "learn", "m.broad", "fl", "--corrections", "ff.csv")
 
     def test_all_problems_at_once(self):
         photo = self.photos("field", "Dusty")[0]

@@ -110,9 +110,12 @@
       wrong.length + " of them corrected";
   }
 
+  // A photo, or one box of it.
+  function subject(item) { return item.row.dataset.file + (item.row.dataset.box ? "#" + item.row.dataset.box : ""); }
+
   function keep() {
     var kept = {};
-    order.forEach(function (item) { if (item.answer) kept[item.row.dataset.file] = item.answer; });
+    order.forEach(function (item) { if (item.answer) kept[subject(item)] = item.answer; });
     try { localStorage.setItem(place, JSON.stringify(kept)); } catch (none) { return; }
   }
 
@@ -127,7 +130,7 @@
     var kept = {};
     try { kept = JSON.parse(localStorage.getItem(place)) || {}; } catch (none) { kept = {}; }
     order.forEach(function (item) {
-      var answer = kept[item.row.dataset.file];
+      var answer = kept[subject(item)];
       if (answerable(item) && classes.indexOf(answer) >= 0) item.answer = answer;
       if (item.answer) redraw(item);
     });
@@ -137,8 +140,12 @@
   function field(text) { return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text; }
 
   function corrections() {
-    return "\uFEFFfile,correction\r\n" + order.filter(function (item) { return item.answer; })
-      .map(function (item) { return field(item.row.dataset.file) + "," + field(item.answer) + "\r\n"; }).join("");
+    var boxes = order.some(function (item) { return item.row.dataset.box; });
+    return "\uFEFFfile,correction" + (boxes ? ",left,top,right,bottom" : "") + "\r\n" +
+      order.filter(function (item) { return item.answer; }).map(function (item) {
+        var cells = [field(item.row.dataset.file), field(item.answer)];
+        return cells.concat(boxes ? item.row.dataset.box : []).join(",") + "\r\n";
+      }).join("");
   }
 
   function save() {

@@ -10,6 +10,19 @@ enum { DIGITS_MAX = 64 };
 
 int broad__cell_format_plain(broad__cell_format format) { return format.form == BROAD__FORM_NUMBER && !format.decimal; }
 
+broad__form broad__cell_format_form(broad__cell_format format)
+{
+    if (format.form != BROAD__FORM_NUMBER || !format.decimal) return format.form;
+    return format.decimal == ',' ? BROAD__FORM_DECIMAL_COMMA : BROAD__FORM_DECIMAL_POINT;
+}
+
+broad__cell_format broad__cell_format_of(broad__form form)
+{
+    if (form == BROAD__FORM_DECIMAL_COMMA) return (broad__cell_format){.decimal = ','};
+    if (form == BROAD__FORM_DECIMAL_POINT) return (broad__cell_format){.decimal = '.'};
+    return (broad__cell_format){.form = form};
+}
+
 static int is_one_of(broad__text cell, const char *const *words)
 {
     for (; *words; words++)

@@ -15,6 +15,9 @@ typedef struct broad__cell_format {
 } broad__cell_format;
 
 int broad__cell_format_plain(broad__cell_format format);
+/* As a model remembers it, and back. */
+broad__form broad__cell_format_form(broad__cell_format format);
+broad__cell_format broad__cell_format_of(broad__form form);
 
 /* The value of a cell. In columns of numbers further words stand for a missing value, such as "none" and "-". */
 broad__number_kind broad__cell_value(double *out, broad__text cell, broad__cell_format format);

@@ -197,9 +197,12 @@ static size_t separator_fits(const broad__csv *sample, char separator)
 
 /* ---- titles -------------------------------------------------------------------------------------------------------- */
 
-/* Cells of a row, and how many of them are empty, numbers, or text. */
+/* A number, with marks or without, or a date. */
+static int is_like_number(broad__text cell) { return (broad__cell_look(cell) & ~(unsigned)BROAD__CELL_TRUTH) != 0; }
+
+/* Cells of a row, and how many of them are empty, numbers, or text; words such as `y` and `no` are a truth value or a name. */
 typedef struct row_facts {
-    size_t cells, empty, numbers, texts;
+    size_t cells, empty, numbers, words, texts;
 } row_facts;
 
 static row_facts look_at_row(const char **next, const broad__csv *csv, const char *at)
@@ -210,7 +213,8 @@ static row_facts look_at_row(const char **next, const broad__csv *csv, const cha
         at = broad__cell_read(&cell, csv, at);
         facts.cells++;
         if (!cell.text.count) facts.empty++;
-        else if (broad__cell_look(cell.text)) facts.numbers++;
+        else if (is_like_number(cell.text)) facts.numbers++;
+        else if (broad__cell_look(cell.text)) facts.words++;
         else facts.texts++;
     }
     *next = at < csv->end ? broad__row_start(csv, at) : csv->end;
@@ -232,13 +236,13 @@ static const char *skip_titles(const broad__csv *sample, char separator)
         const char *next;
         row_facts head = look_at_row(&next, &trial, at);
         size_t filled = head.cells - head.empty;
-        int header = titles && head.cells > 1 && head.texts >= 2 && !head.numbers && widest < head.cells &&
+        int header = titles && head.cells > 1 && head.texts + head.words >= 2 && !head.numbers && widest < head.cells &&
                      (widest == 1 || 2 * widest <= head.cells);
         size_t rows = 0, numbers = 0;
         for (const char *below = next; header && below < trial.end && rows < SAMPLE_ROWS; rows++) {
             row_facts row = look_at_row(&below, &trial, below);
             header = row.cells == head.cells || (row.cells == head.cells + 1 && row.empty);
-            numbers += row.numbers;
+            numbers += row.numbers + row.words;
         }
         if (header && rows >= ROWS && numbers) return at;
         if (filled > widest) widest = filled;
@@ -280,9 +284,6 @@ static int parse_separator(char *out, const char *text)
 }
 
 /* ---- header -------------------------------------------------------------------------------------------------------- */
-
-/* A number, with marks or without, or a date. */
-static int is_like_number(broad__text cell) { return (broad__cell_look(cell) & ~(unsigned)BROAD__CELL_TRUTH) != 0; }
 
 /* What the sampled rows below the first hold in a column. */
 enum { BELOW_NUMBER = 1, BELOW_TEXT = 2 };

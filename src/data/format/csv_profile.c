@@ -36,8 +36,9 @@ typedef struct profile {
     broad__notes *notes;
     column *columns;
     size_t rows;
-    int decimal;        /* of the file: 1: a comma, -1: a point, 0: it does not tell */
-    broad__arena arena; /* of texts that differ from the file's */
+    int decimal;                      /* of the file: 1: a comma, -1: a point, 0: it does not tell */
+    int against_comma, against_point; /* with a model: numbers of the file cannot be written so */
+    broad__arena arena;               /* of texts that differ from the file's */
 } profile;
 
 static const char *name_of(const broad__csv *csv, size_t c, char out[24])
@@ -86,8 +87,10 @@ static int is_too_long(broad__text cell)
 
 int broad__csv_unusual(const broad__csv *csv, const broad__roles *roles)
 {
-    for (size_t c = 0; c < csv->columns && !roles->modelled; c++)
-        if (roles->role[c] == BROAD__ROLE_INPUT && names_rows(csv, c)) return 1;
+    for (size_t c = 0; c < csv->columns; c++) {
+        if (roles->role[c] != BROAD__ROLE_INPUT) continue;
+        if (roles->modelled ? roles->formats[c].decimal != 0 : names_rows(csv, c)) return 1;
+    }
     const char *end = csv->end - csv->body > LOOKED_AT_BYTES ? csv->body + LOOKED_AT_BYTES : csv->end;
     const char *at = broad__row_start(csv, csv->body);
     for (size_t row = 0; at < end && row < LOOKED_AT_ROWS; row++, at = broad__row_start(csv, at)) {
@@ -196,6 +199,36 @@ static size_t number_cells(const column *k, broad__cell_format format)
     return format.decimal == ',' ? k->comma : format.decimal == '.' ? k->point : k->plain;
 }
 
+/* Whether nine in ten cells, which leaves room for slips, may be written in this way. */
+static int follows(const column *k, broad__cell_format format) { return 10 * number_cells(k, format) >= 9 * k->values; }
+
+/* Whether the numbers of a column have another sign before the fraction than this one. */
+static int speaks_against(const column *k, broad__cell_format trained, char decimal)
+{
+    broad__cell_format asked = {.decimal = decimal}, other = {.decimal = decimal == ',' ? '.' : ','};
+    if (!k->values || follows(k, asked) || !follows(k, other)) return 0;
+    return trained.decimal == decimal || number_cells(k, other) > k->plain;
+}
+
+/* Finds out before the formats are set whether the file is written in another way than the training rows. */
+static void compare_with_model(profile *p)
+{
+    for (size_t c = 0; p->roles->modelled && c < p->csv->columns; c++) {
+        p->against_comma |= speaks_against(&p->columns[c], p->roles->formats[c], ',');
+        p->against_point |= speaks_against(&p->columns[c], p->roles->formats[c], '.');
+    }
+}
+
+/* That of the training rows, unless the file tells otherwise: its cells may often be read in both ways, and one of them makes
+ * a thousand times as much of them. */
+static broad__cell_format format_with_model(const profile *p, size_t c)
+{
+    const column *k = &p->columns[c];
+    broad__cell_format trained = p->roles->formats[c];
+    int against = trained.decimal == ',' ? p->against_comma : p->against_point;
+    return trained.decimal && !against && follows(k, trained) ? trained : number_format(p, k);
+}
+
 /* ---- deciding -------------------------------------------------------------------------------------------------------- */
 
 static int is_truth(const column *k) { return k->values && k->truth == k->values && k->truth_words; }
@@ -248,7 +281,7 @@ static verdict judge(profile *p, size_t c)
     const column *k = &p->columns[c];
     broad__cell_format *format = &p->roles->formats[c];
     if (p->roles->modelled) {
-        if (format->form == BROAD__FORM_NUMBER) *format = number_format(p, k);
+        if (format->form == BROAD__FORM_NUMBER) *format = format_with_model(p, c);
         return KEEP;
     }
     if (!k->values) return EMPTY;
@@ -273,7 +306,7 @@ static void judge_other(profile *p, size_t c)
 /* ---- telling --------------------------------------------------------------------------------------------------------- */
 
 typedef struct telling {
-    broad__list categories, truths, dates, commas, marked, empty, ids, texts, many, huge;
+    broad__list categories, truths, dates, commas, marked, empty, ids, texts, many, huge, as_trained, otherwise;
 } telling;
 
 static void tell_kept(telling *t, const profile *p, size_t c, const char *name)
@@ -336,6 +369,28 @@ static int tell(const profile *p, telling *t)
     return status;
 }
 
+/* How numbers of an input were read, where the training rows or the file alone would not say the same. */
+static void tell_beside_model(telling *t, const profile *p, size_t c, broad__cell_format trained)
+{
+    char number[24];
+    const column *k = &p->columns[c];
+    const char *name = name_of(p->csv, c, number);
+    broad__cell_format found = p->roles->formats[c], alone = number_format(p, k);
+    int doubtful = k->commas || k->grouped;
+    if (found.decimal != trained.decimal) {
+        if (doubtful || k->plain < k->values) broad__list_add(&t->otherwise, name, NULL);
+    } else if (found.decimal && alone.decimal != found.decimal && doubtful) {
+        broad__list_add(&t->as_trained, name, found.decimal == ',' ? "a decimal comma" : "a decimal point");
+    }
+}
+
+static int tell_with_model(const profile *p, telling *t)
+{
+    int status = tell_one(p, &t->as_trained, "numbers that can be read in two ways were read as in training:", "");
+    if (status < 0) return status;
+    return tell_one(p, &t->otherwise, "numbers were written in another way in training:", "");
+}
+
 /* ---- the whole ------------------------------------------------------------------------------------------------------- */
 
 static void choose_compared(profile *p)
@@ -372,17 +427,26 @@ static void judge_all(verdict *out, profile *p)
 static int decide(profile *p)
 {
     telling t = {0};
-    verdict *verdicts = broad__alloc_array(p->csv->columns, sizeof *verdicts);
-    if (!verdicts) return BROAD_NO_MEMORY;
+    size_t columns = p->csv->columns;
+    verdict *verdicts = broad__alloc_array(columns, sizeof *verdicts);
+    broad__cell_format *trained = broad__alloc_array(columns, sizeof *trained);
+    if (!verdicts || !trained) {
+        broad__free(verdicts);
+        broad__free(trained);
+        return BROAD_NO_MEMORY;
+    }
+    memcpy(trained, p->roles->formats, columns * sizeof *trained);
     judge_all(verdicts, p);
-    for (size_t c = 0; c < p->csv->columns; c++) {
+    for (size_t c = 0; c < columns; c++) {
         broad__role role = (broad__role)p->roles->role[c];
+        if (role == BROAD__ROLE_INPUT && p->roles->modelled) tell_beside_model(&t, p, c, trained[c]);
         if (role == BROAD__ROLE_INPUT || role == BROAD__ROLE_TARGET) tell_column(&t, p, c, verdicts[c]);
         if (verdicts[c] == CATEGORY) p->roles->role[c] = BROAD__ROLE_CATEGORY;
         if (verdicts[c] > CATEGORY) p->roles->role[c] = BROAD__ROLE_IGNORED;
     }
     broad__free(verdicts);
-    return p->roles->modelled ? BROAD_OK : tell(p, &t);
+    broad__free(trained);
+    return p->roles->modelled ? tell_with_model(p, &t) : tell(p, &t);
 }
 
 int broad__csv_profile(broad__roles *roles, const broad__csv *csv, broad__notes *notes)
@@ -394,6 +458,7 @@ int broad__csv_profile(broad__roles *roles, const broad__csv *csv, broad__notes 
     status = each_cell(&p, 0);
     int compared = 0;
     p.decimal = file_decimal(&p);
+    compare_with_model(&p);
     choose_compared(&p);
     for (size_t c = 0; c < csv->columns; c++) compared |= p.columns[c].compared;
     if (status == BROAD_OK && compared) status = each_cell(&p, 1);
