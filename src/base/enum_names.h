@@ -22,6 +22,7 @@
 #define BROAD__SCALES "none|minmax|standard|rank|both|whole|auto"
 #define BROAD__MISSINGS "error|mean"
 #define BROAD__FORMS "number|truth|date|date_day|date_month|decimal_comma|decimal_point"
+#define BROAD__ROLES "ignored|input|target|group|weight"
 #define BROAD__CROPS "none|find|boxes|detector|model"
 #define BROAD__ESTIMATE_METHODS "leave-one-out|gcv"
 #define BROAD__FITTINGS "chain|joint|stepwise|window|at_once"

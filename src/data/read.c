@@ -348,6 +348,12 @@ static int set_inputs(broad_data *table, reading *r)
     return r->model ? broad__forms_copy(&table->forms, &r->model->forms) : find_forms(table, r);
 }
 
+static int set_places(broad_data *table, const reading *r)
+{
+    return r->model ? broad__places_copy(&table->places, &r->model->places)
+                    : broad__places_take(&table->places, &r->roles, r->layout.columns - r->layout.trailing);
+}
+
 /* The table takes inputs and weights over. */
 static int make_table(broad_data **out, reading *r)
 {
@@ -359,6 +365,7 @@ static int make_table(broad_data **out, reading *r)
     table->missing = missing_policy(r);
     table->named = r->model ? r->model->named : r->layout.names != NULL;
     int status = set_inputs(table, r);
+    if (status == BROAD_OK) status = set_places(table, r);
     if (status < 0) return status;
     if (r->grid && table->inputs == r->matrix.shape[1] * r->matrix.shape[2]) {
         table->grid_height = r->matrix.shape[1];

@@ -3,6 +3,7 @@
 #define BROAD_DATA_READ_H
 
 #include "data/category.h"
+#include "data/places.h"
 #include "data/table.h"
 
 /* The columns a model was trained on; the reader picks them from the file by name, or by position without a header. */
@@ -17,6 +18,7 @@ typedef struct broad__columns {
     int named;                       /* input_names came from a header */
     broad__categories categories;    /* columns that stand for several inputs each; not owned */
     broad__forms forms;              /* inputs that are dates or truth values; not owned */
+    broad__places places;            /* the columns of the training file; not owned */
     broad__photo_spec photo;         /* maps 0: rows are not photos */
     broad__projection projection;    /* of photo.components; not owned */
     broad_missing missing;

@@ -205,20 +205,34 @@ static int add_asked_targets(broad__roles *roles, const broad__layout *layout, c
     return status == BROAD_OK && asked ? take_list(roles, layout, asked, take_target) : status;
 }
 
+static int take_group(broad__roles *roles, const broad__layout *layout, size_t column)
+{
+    int status = take_column(roles, layout, column, BROAD__ROLE_GROUP);
+    roles->group_column = column;
+    roles->groups = status == BROAD_OK;
+    return status;
+}
+
 static int set_group(broad__roles *roles, const broad__layout *layout, const char *name)
 {
-    int status = find_column(&roles->group_column, layout, broad__text_of(name), "option group");
-    if (status == BROAD_OK) status = take_column(roles, layout, roles->group_column, BROAD__ROLE_GROUP);
-    roles->groups = status == BROAD_OK;
+    size_t column;
+    int status = find_column(&column, layout, broad__text_of(name), "option group");
+    return status < 0 ? status : take_group(roles, layout, column);
+}
+
+static int take_weight(broad__roles *roles, const broad__layout *layout, size_t column)
+{
+    int status = take_column(roles, layout, column, BROAD__ROLE_WEIGHT);
+    roles->weight_column = column;
+    roles->weights = status == BROAD_OK;
     return status;
 }
 
 static int set_weight(broad__roles *roles, const broad__layout *layout, const char *name)
 {
-    int status = find_column(&roles->weight_column, layout, broad__text_of(name), "option weight");
-    if (status == BROAD_OK) status = take_column(roles, layout, roles->weight_column, BROAD__ROLE_WEIGHT);
-    roles->weights = status == BROAD_OK;
-    return status;
+    size_t column;
+    int status = find_column(&column, layout, broad__text_of(name), "option weight");
+    return status < 0 ? status : take_weight(roles, layout, column);
 }
 
 static void number_inputs(broad__roles *roles)
@@ -345,6 +359,13 @@ static size_t model_targets(const broad__columns *model)
     return model->task == BROAD_TASK_CLASSIFY ? 1 : model->outputs;
 }
 
+static int check_target_count(const broad__roles *roles, const broad__layout *layout, const broad__columns *model)
+{
+    if (roles->targets == model_targets(model)) return BROAD_OK;
+    return broad__fail(BROAD_BAD_DATA, "%s: %zu target columns, but the model has %zu; choose with option target",
+                       layout->file, roles->targets, model_targets(model));
+}
+
 static const char *model_target_name(const broad__columns *model, size_t target)
 {
     return model->task == BROAD_TASK_CLASSIFY ? model->target_name : model->output_names[target];
@@ -418,37 +439,57 @@ static int add_inputs_by_name(broad__roles *roles, const broad__layout *layout, 
     return status;
 }
 
+/* What options asked for has taken no input away, and is as many targets as the model has. */
+static int check_asked(const broad__roles *roles, const broad__layout *layout, const broad__columns *model)
+{
+    size_t inputs = 0;
+    for (size_t i = 0; i < layout->columns; i++) inputs += roles->role[i] == BROAD__ROLE_INPUT;
+    if (inputs != model->inputs)
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: a column that the model was trained on cannot also be its target, group or weight",
+                           layout->file);
+    return roles->targets ? check_target_count(roles, layout, model) : BROAD_OK;
+}
+
 static int roles_by_name(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                          const broad__columns *model)
 {
-    size_t inputs = 0;
     int status = roles_start(out, layout, BROAD__ROLE_IGNORED);
     if (status == BROAD_OK) status = add_inputs_by_name(out, layout, model);
     if (status == BROAD_OK) status = add_others_by_name(out, layout, options, model);
     if (status == BROAD_OK && !options->labels) status = add_targets_by_name(out, layout, options, model);
-    if (status < 0) return status;
-    for (size_t i = 0; i < layout->columns; i++) inputs += out->role[i] == BROAD__ROLE_INPUT;
-    if (inputs == model->inputs) return BROAD_OK;
-    return broad__fail(BROAD_BAD_DATA,
-                       "%s: a column that the model was trained on cannot also be its target, group or weight",
-                       layout->file);
+    return status == BROAD_OK ? check_asked(out, layout, model) : status;
 }
+
+/* ---- by position ----------------------------------------------------------------------------------------------------- */
 
 static int fail_width(const broad__layout *layout, const broad__columns *model, size_t targets)
 {
+    char whole[64] = "";
+    size_t width = broad__places_width(&model->places);
+    if (width) snprintf(whole, sizeof whole, ", or the %zu columns of its training file", width);
+    const char *remedy = "";
+    if (layout->columns > model->inputs + targets)
+        remedy = model->named ? "; remove the others, or add the header of the training file" : "; remove the others";
     return broad__fail(BROAD_BAD_DATA,
-                       "%s: %zu columns; the model needs %zu inputs, or %zu columns with the target%s%s", layout->file,
-                       layout->columns, model->inputs, model->inputs + targets, targets == 1 ? "" : "s",
-                       model->weight_name ? ", besides its column of weights" : "");
+                       "%s: %zu columns; the model needs %zu inputs, or %zu columns with the target%s%s%s%s",
+                       layout->file, layout->columns, model->inputs, model->inputs + targets, targets == 1 ? "" : "s",
+                       model->weight_name ? ", besides its column of weights" : "", whole, remedy);
 }
 
-/* The number, from 1, that stands for a column in a model whose file had no names; 0: none. */
-static size_t position_of(const char *name) { return name ? column_number(broad__text_of(name)) : 0; }
+/* The number, from 1, of a model's group or weights in a file that has no columns but inputs, targets, group and weights; 0:
+ * none, or not known. Models of earlier versions tell it by the name, if their file had none. */
+static size_t position_of(const broad__columns *model, broad__role role, const char *name)
+{
+    if (model->places.count) return broad__places_find(&model->places, role);
+    return name && !model->named ? column_number(broad__text_of(name)) : 0;
+}
 
 /* The model's column `number` in a file that may lack its group and its weights. */
 static size_t shifted_position(size_t number, const broad__roles *roles, const broad__columns *model)
 {
-    size_t group = position_of(model->group_name), weight = position_of(model->weight_name), absent = 0;
+    size_t group = position_of(model, BROAD__ROLE_GROUP, model->group_name), absent = 0;
+    size_t weight = position_of(model, BROAD__ROLE_WEIGHT, model->weight_name);
     if (!roles->groups && group && group < number) absent++;
     if (!roles->weights && weight && weight < number) absent++;
     return number - absent;
@@ -458,38 +499,56 @@ static size_t shifted_position(size_t number, const broad__roles *roles, const b
 static int add_others_by_position(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
                                   const broad__columns *model, size_t targets)
 {
-    const char *group = options->group, *weight = options->weight;
-    size_t others = (group || position_of(model->group_name)) + (size_t)(weight || position_of(model->weight_name));
-    if (layout->columns >= model->inputs + targets + others) {
-        if (!group && position_of(model->group_name)) group = model->group_name;
-        if (!weight && position_of(model->weight_name)) weight = model->weight_name;
-    }
-    int status = group ? set_group(roles, layout, group) : BROAD_OK;
-    return status == BROAD_OK && weight ? set_weight(roles, layout, weight) : status;
+    size_t group = options->group ? 0 : position_of(model, BROAD__ROLE_GROUP, model->group_name);
+    size_t weight = options->weight ? 0 : position_of(model, BROAD__ROLE_WEIGHT, model->weight_name);
+    size_t others = (size_t)(options->group || group) + (size_t)(options->weight || weight);
+    size_t width = layout->columns - layout->trailing;
+    if (width < model->inputs + targets + others) group = weight = 0;
+    int status = options->group ? set_group(roles, layout, options->group) : BROAD_OK;
+    if (status == BROAD_OK && options->weight) status = set_weight(roles, layout, options->weight);
+    if (status == BROAD_OK && group && group <= width) status = take_group(roles, layout, group - 1);
+    return status == BROAD_OK && weight && weight <= width ? take_weight(roles, layout, weight - 1) : status;
 }
 
-/* Targets of a file without names: as asked for, else where they were in training, else at the end. If the model's own file
- * had no names, their names are column numbers. */
-static int add_targets_by_position(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
-                                   const broad__columns *model)
+/* Models of earlier versions whose file had no names: those of their targets are column numbers. */
+static int add_numbered_targets(broad__roles *roles, const broad__layout *layout, const broad__columns *model,
+                                size_t count)
 {
-    size_t count = model_targets(model);
-    int status = add_asked_targets(roles, layout, options->target, count);
-    if (status < 0 || options->target) return status;
     for (size_t i = 0; i < count; i++) {
         const char *name = model_target_name(model, i);
         size_t number = name && !model->named ? column_number(broad__text_of(name)) : 0;
         if (number) number = shifted_position(number, roles, model);
         if (number < 1 || number > layout->columns) break;
-        status = add_target(roles, layout, number - 1);
+        int status = add_target(roles, layout, number - 1);
         if (status < 0) return status;
     }
     if (roles->targets == count) return BROAD_OK;
     return roles->targets ? fail_no_target(layout, model) : add_last_targets(roles, layout, count);
 }
 
-static int roles_by_position(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
-                             const broad__columns *model)
+enum {
+    IGNORED_BIT = 1 << BROAD__ROLE_IGNORED,
+    TARGET_BIT = 1 << BROAD__ROLE_TARGET,
+    GROUP_BIT = 1 << BROAD__ROLE_GROUP,
+    WEIGHT_BIT = 1 << BROAD__ROLE_WEIGHT
+};
+
+/* Targets of a file without names: as asked for, else where they were in training, else at the end. */
+static int add_targets_by_position(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
+                                   const broad__columns *model)
+{
+    size_t count = model_targets(model);
+    int status = add_asked_targets(roles, layout, options->target, count);
+    if (status < 0 || options->target) return status;
+    if (!model->places.count) return add_numbered_targets(roles, layout, model, count);
+    if (!broad__places_columns(&model->places, BROAD__ROLE_TARGET)) return add_last_targets(roles, layout, count);
+    broad__places_give(roles, &model->places, IGNORED_BIT | GROUP_BIT | WEIGHT_BIT, 0);
+    return BROAD_OK;
+}
+
+/* The file has inputs and targets, at most the model's group and weights besides, and nothing that was left out in training. */
+static int roles_in_order(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
+                          const broad__columns *model)
 {
     size_t targets = model_targets(model);
     int status = roles_start(out, layout, BROAD__ROLE_INPUT);
@@ -504,6 +563,93 @@ static int roles_by_position(broad__roles *out, const broad__layout *layout, con
     }
     number_inputs(out);
     return out->inputs == model->inputs ? BROAD_OK : fail_width(layout, model, targets);
+}
+
+/* Targets in columns that are empty are none. */
+static int drop_empty_targets(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
+                              const broad__columns *model)
+{
+    for (size_t c = layout->columns - layout->trailing; c < layout->columns; c++) {
+        roles->targets -= roles->role[c] == BROAD__ROLE_TARGET;
+        roles->role[c] = BROAD__ROLE_IGNORED;
+    }
+    int wanted = !options->labels && !options->target && !options->target_optional;
+    return wanted && !roles->targets ? fail_no_target(layout, model) : BROAD_OK;
+}
+
+/* The file has the columns of the training file, but for those of the roles in `without`. */
+static int roles_by_places(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
+                           const broad__columns *model, unsigned without)
+{
+    unsigned left = 0;
+    if (options->labels || options->target) left |= TARGET_BIT;
+    if (options->group) left |= GROUP_BIT;
+    if (options->weight) left |= WEIGHT_BIT;
+    int status = roles_start(out, layout, BROAD__ROLE_IGNORED);
+    if (status == BROAD_OK) status = alloc_targets(out, model_targets(model));
+    if (status < 0) return status;
+    broad__places_give(out, &model->places, without, left);
+    out->inputs = model->inputs;
+    status = drop_empty_targets(out, layout, options, model);
+    if (status < 0) return status;
+    if (options->group) status = set_group(out, layout, options->group);
+    if (status == BROAD_OK && options->weight) status = set_weight(out, layout, options->weight);
+    if (status == BROAD_OK && options->target && !options->labels) {
+        broad__free(out->target_columns);
+        status = add_asked_targets(out, layout, options->target, 0);
+    }
+    return status == BROAD_OK ? check_asked(out, layout, model) : status;
+}
+
+/* Whether these columns may be the training file's without its targets. A width that inputs and targets have as well is
+ * refused, unless the inputs are the same columns either way: numbers from wrong columns would look like any others. */
+static int lacks_targets(int *out, const broad__layout *layout, const broad_read_options *options,
+                         const broad__columns *model)
+{
+    const broad__places *places = &model->places;
+    size_t targets = broad__places_columns(places, BROAD__ROLE_TARGET), all = broad__places_width(places);
+    size_t width = layout->columns - layout->trailing,
+           others = all - broad__places_columns(places, BROAD__ROLE_IGNORED);
+    *out = 0;
+    if (!targets || width != all - targets) return BROAD_OK;
+    *out = options->labels || (options->target_optional && !options->target);
+    if (!*out || options->labels) return BROAD_OK;
+    unsigned without = IGNORED_BIT;
+    if (width == model->inputs + targets) without |= GROUP_BIT | WEIGHT_BIT;
+    else if (width != others) return BROAD_OK;
+    *out = 0;
+    if (broad__places_agree(places, TARGET_BIT, without)) return BROAD_OK;
+    return broad__fail(BROAD_BAD_DATA,
+                       "%s: %zu columns may be those of the training file without the target, or the inputs with it; "
+                       "give all %zu columns of the training file (the target may be empty), or the %zu inputs alone%s",
+                       layout->file, layout->columns, all, model->inputs, model->named ? ", or a header" : "");
+}
+
+/* Whether there are as many columns as in the training file: empty ones at the end may be separators alone. */
+static int is_whole(const broad__layout *layout, const broad__places *places)
+{
+    size_t width = broad__places_width(places);
+    return layout->columns - layout->trailing == width ||
+           (layout->columns == width && broad__places_spare(places, layout->trailing));
+}
+
+static int roles_by_position(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
+                             const broad__columns *model)
+{
+    const broad__places *places = &model->places;
+    int asked_target = options->target && !options->labels, lacking = 0;
+    int asked = asked_target || options->group || options->weight;
+    size_t targets = broad__places_columns(places, BROAD__ROLE_TARGET);
+    /* Columns that are asked for may lie elsewhere than in training if all other columns are inputs. */
+    if (!places->count || (asked && !broad__places_columns(places, BROAD__ROLE_IGNORED)) ||
+        (layout->flattened && targets))
+        return roles_in_order(out, layout, options, model);
+    int sufficient = targets || asked_target || options->labels || options->target_optional;
+    if (is_whole(layout, places) && sufficient) return roles_by_places(out, layout, options, model, 0);
+    int status = lacks_targets(&lacking, layout, options, model);
+    if (status < 0) return status;
+    return lacking ? roles_by_places(out, layout, options, model, TARGET_BIT)
+                   : roles_in_order(out, layout, options, model);
 }
 
 /* Rows to train on need the model's weights; rows to predict do not. */
@@ -599,9 +745,7 @@ int broad__roles_labels(broad__roles *out, const broad__layout *layout, const br
     int status = roles_start(out, layout, options->target ? BROAD__ROLE_IGNORED : BROAD__ROLE_INPUT);
     if (status == BROAD_OK) status = add_asked_targets(out, layout, options->target, layout->columns);
     if (status == BROAD_OK && !options->target) status = add_last_targets(out, layout, layout->columns);
-    if (status == BROAD_OK && model && out->targets != model_targets(model))
-        status = broad__fail(BROAD_BAD_DATA, "%s: %zu target columns, but the model has %zu; choose with option target",
-                             layout->file, out->targets, model_targets(model));
+    if (status == BROAD_OK && model) status = check_target_count(out, layout, model);
     if (status < 0) broad__roles_clear(out);
     return status;
 }

@@ -5,18 +5,10 @@
 #include <stdint.h>
 
 #include "data/format/cell.h"
+#include "data/places.h"
 #include "data/read.h"
 
-enum { BROAD__COLUMNS_MAX = 1 << 22, BROAD__CATEGORIES_MAX = 1 << 16 };
-
-typedef enum broad__role {
-    BROAD__ROLE_IGNORED,
-    BROAD__ROLE_INPUT,
-    BROAD__ROLE_TARGET,
-    BROAD__ROLE_GROUP,
-    BROAD__ROLE_WEIGHT,
-    BROAD__ROLE_CATEGORY /* an input whose values are levels: data/levels.h */
-} broad__role;
+enum { BROAD__CATEGORIES_MAX = 1 << 16 };
 
 /* What options say about a column. */
 typedef enum broad__asked { BROAD__ASKED_NOTHING, BROAD__ASKED_INPUT, BROAD__ASKED_IGNORED } broad__asked;

@@ -50,6 +50,7 @@ void broad__table_free(broad_data *table)
     broad__kept_clear(&table->kept);
     broad__categories_clear(&table->categories);
     broad__forms_clear(&table->forms);
+    broad__places_clear(&table->places);
     broad__notes_clear(&table->notes);
     broad__photos_clear(&table->photos);
     broad__free(table);
@@ -279,6 +280,7 @@ static int pick_rows(broad_data **out, const broad_data *table, const size_t *ro
     part->notes = (broad__notes){0};
     failed |= broad__categories_copy(&part->categories, &table->categories) < 0;
     failed |= broad__forms_copy(&part->forms, &table->forms) < 0;
+    failed |= broad__places_copy(&part->places, &table->places) < 0;
     failed |= broad__photos_pick(&part->photos, &table->photos, rows, count) < 0;
     if (failed || p.failed) {
         broad__table_free(part);
@@ -422,6 +424,7 @@ int broad__table_append(broad_data **out, const broad_data *a, const broad_data 
     both->notes = (broad__notes){0};
     failed |= broad__categories_copy(&both->categories, &a->categories) < 0;
     failed |= broad__forms_copy(&both->forms, &a->forms) < 0;
+    failed |= broad__places_copy(&both->places, &a->places) < 0;
     failed |= broad__photos_join(&both->photos, &a->photos, a->rows, &b->photos, b->rows) < 0;
     both->group_name = copy_name(a->group_name ? a->group_name : b->group_name, &failed);
     both->input_names = copy_names(a->input_names, a->inputs, &failed);

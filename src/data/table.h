@@ -17,6 +17,7 @@
 #include "data/kept.h"
 #include "data/notes.h"
 #include "data/owned.h"
+#include "data/places.h"
 #include "data/table_done.h"
 #include "data/transform/projection_apply.h"
 #include "image/photo.h"
@@ -65,6 +66,7 @@ struct broad_data {
     broad__kept kept;             /* texts of its file; parts of a table have none */
     broad__categories categories; /* which inputs stand for the levels of one column */
     broad__forms forms;           /* which inputs are dates or truth values */
+    broad__places places;         /* which columns of its file were what; with a model, of the training file */
     broad__notes notes;           /* what its reader did; parts of it have none */
     /* How this part was cut from a whole; holdout 0: it is whole. */
     double split_holdout;

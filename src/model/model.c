@@ -78,6 +78,7 @@ void broad_model_free(broad_model *model)
     broad__free(model->weight_name);
     broad__categories_clear(&model->categories);
     broad__forms_clear(&model->forms);
+    broad__places_clear(&model->places);
     broad__projection_clear(&model->projection);
     broad__free(model->class_weights);
     broad__free(model->importance);
@@ -199,6 +200,7 @@ int broad__model_copy(broad_model **out, const broad_model *model)
     copy_text(&copy->weight_name, model->weight_name, &failed);
     failed |= broad__categories_copy(&copy->categories, &model->categories) < 0;
     failed |= broad__forms_copy(&copy->forms, &model->forms) < 0;
+    failed |= broad__places_copy(&copy->places, &model->places) < 0;
     failed |= broad__projection_copy(&copy->projection, &model->projection, &model->photo) < 0;
     copy_block(&copy->class_weights, model->class_weights, model->outputs, &failed);
     copy_block(&copy->estimate.calibration, model->estimate.calibration, model->outputs + 1, &failed);
@@ -281,6 +283,7 @@ broad__columns broad__model_reads(const broad_model *model)
         .weight_name = model->weight_name,
         .categories = model->categories,
         .forms = model->forms,
+        .places = model->places,
         .named = model->named,
         .photo = model->photo,
         .projection = model->projection,

@@ -139,6 +139,7 @@ struct broad_model {
     broad__projection projection;       /* of photo.components */
     broad__categories categories;       /* which inputs stand for the levels of one column */
     broad__forms forms;                 /* which inputs are dates or truth values */
+    broad__places places;               /* which columns of the training file were what */
     char *weight_name;                  /* column of row weights; NULL: none */
     double *class_weights;              /* outputs; NULL: every class counts alike */
     double *input_shift, *input_factor; /* columns each: see data/transform/scale.h */

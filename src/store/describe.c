@@ -108,13 +108,14 @@ static const broad__field model_fields[] = {
     {NUMBER("photo_limit", broad_model, projection.limit, NOT_NEGATIVE)},
     {ELSEWHERE("sources")},
     {ELSEWHERE("forms")},
+    {ELSEWHERE("columns")},
     {COUNT("importance", broad_model, importance_columns, 0)},
     {NUMBER("pilot_sparse", broad_model, pilot[BROAD__STYLE_SPARSE], NOT_NEGATIVE)},
     {PLAIN("metric", BROAD__FIELD_FLAG, broad_model, has_root)},
     {NUMBER("optimism", broad_model, optimism, NOT_NEGATIVE)},
     {PLAIN("relevance", BROAD__FIELD_FLAG, broad_model, has_relevance)},
 };
-enum { MODEL_LATER = 10 }; /* the last ones: version 0.1 did not write them */
+enum { MODEL_LATER = 11 }; /* the last ones: version 0.1 did not write them */
 
 static const broad__field category_fields[] = {
     {PLAIN("name", BROAD__FIELD_TEXT, broad__category, name)},
@@ -125,6 +126,12 @@ static const broad__field category_fields[] = {
 static const broad__field form_fields[] = {
     {COUNT("input", broad__formed, input, 0)},
     {CHOICE("form", broad__formed, form, BROAD__FORMS)},
+};
+
+static const broad__field place_fields[] = {
+    {CHOICE("role", broad__place, role, BROAD__ROLES)},
+    {COUNT("first", broad__place, first, 0)},
+    {COUNT("count", broad__place, count, 1)},
 };
 
 static const broad__field segment_fields[] = {
@@ -234,6 +241,8 @@ typedef struct list_form {
 static const list_form category_list = {
     "categories", "category", sizeof(broad__category), category_fields, COUNT_OF(category_fields), 0};
 static const list_form form_list = {"forms", "form", sizeof(broad__formed), form_fields, COUNT_OF(form_fields), 0};
+static const list_form place_list = {"columns", "columns", sizeof(broad__place), place_fields, COUNT_OF(place_fields),
+                                     0};
 static const list_form segment_list = {
     "segments", "segment", sizeof(broad__segment), segment_fields, COUNT_OF(segment_fields), 0};
 static const list_form group_list = {"groups", "group", sizeof(broad__group), group_fields, COUNT_OF(group_fields), 0};
@@ -348,6 +357,8 @@ static int model_write(json_t *object, const broad_model *model)
     if (!status) status = names_write(object, "output_names", model->output_names, model->outputs);
     if (!status) status = categories_write(object, &model->categories);
     if (!status) status = list_write(object, &form_list, model->forms.items, model->forms.count);
+    if (!status && model->places.count)
+        status = list_write(object, &place_list, model->places.items, model->places.count);
     if (!status) status = list_write(object, &segment_list, model->segments, model->segment_count);
     if (!status) status = list_write(object, &group_list, model->groups, model->group_count);
     if (!status) status = list_write(object, &layer_list, model->layers, model->layer_count);
@@ -519,6 +530,8 @@ static int model_read(broad_model *out, int *out_class_weights, const json_t *ob
     if (!status) status = categories_read(&out->categories, object);
     if (!status && json_object_get(object, form_list.key))
         status = list_read(&out->forms.items, &out->forms.count, &form_list, object);
+    if (!status && json_object_get(object, place_list.key))
+        status = list_read(&out->places.items, &out->places.count, &place_list, object);
     if (!status) status = list_read(&out->segments, &out->segment_count, &segment_list, object);
     if (!status) status = list_read(&out->groups, &out->group_count, &group_list, object);
     if (!status) status = list_read(&out->layers, &out->layer_count, &layer_list, object);

@@ -97,6 +97,46 @@ static int check_categories(const broad_model *model)
     return BROAD_OK;
 }
 
+static int fail_columns(size_t place)
+{
+    return broad__fail(BROAD_BAD_MODEL, "columns %zu: they do not go with the columns before them or with the model",
+                       place + 1);
+}
+
+/* The inputs one after the other, each target once, at most one group and one column of weights. */
+static int check_place(size_t seen[BROAD__ROLE_CATEGORY], unsigned char *targets, size_t target_count,
+                       const broad__place *place)
+{
+    size_t before = seen[place->role];
+    seen[place->role] += place->count;
+    if (place->role == BROAD__ROLE_IGNORED) return 1;
+    if (place->role == BROAD__ROLE_INPUT) return place->first == before;
+    if (place->role != BROAD__ROLE_TARGET) return before == 0 && place->count == 1;
+    if (place->first > target_count || place->count > target_count - place->first) return 0;
+    for (size_t t = 0; t < place->count; t++)
+        if (targets[place->first + t]++) return 0;
+    return 1;
+}
+
+/* All inputs, all targets or none, no more columns than can be read. */
+static int check_places(const broad_model *model)
+{
+    const broad__places *places = &model->places;
+    size_t targets = model->task == BROAD_TASK_CLASSIFY ? 1 : model->outputs, seen[BROAD__ROLE_CATEGORY] = {0};
+    if (!places->count) return BROAD_OK;
+    unsigned char *met = broad__alloc(targets);
+    if (!met) return BROAD_NO_MEMORY;
+    int status = BROAD_OK;
+    for (size_t i = 0; i < places->count && !status; i++)
+        if (!check_place(seen, met, targets, &places->items[i])) status = fail_columns(i);
+    broad__free(met);
+    if (status) return status;
+    int whole = seen[BROAD__ROLE_INPUT] == broad__categories_columns(&model->categories, model->inputs) &&
+                (!seen[BROAD__ROLE_TARGET] || seen[BROAD__ROLE_TARGET] == targets);
+    if (whole && broad__places_width(places) <= BROAD__COLUMNS_MAX) return BROAD_OK;
+    return broad__fail(BROAD_BAD_MODEL, "columns: they are not those of a file with the inputs of the model");
+}
+
 static int check_rows(const broad_model *model)
 {
     size_t rows = 0;
@@ -198,6 +238,7 @@ int broad__describe_check(const broad_model *model)
     if (!status && model->task == BROAD_TASK_REGRESS && (model->positive != 0 || model->normal != 0))
         status = broad__fail(BROAD_BAD_MODEL, "model: a regression has no %s class",
                              model->positive ? "positive" : "normal");
+    if (!status) status = check_places(model);
     if (!status) status = check_rows(model);
     if (!status) status = check_layers(model);
     if (!status) status = check_steps(model);

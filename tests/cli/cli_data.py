@@ -340,5 +340,82 @@ class Weights(Data):
                          self.numbers(self.path("plain"), plain, "target"))
 
 
+class Places(Data):
+    """Files without names, of which not all columns are inputs in front of the target."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        rng = random.Random(6)
+        cls.rows = []
+        for i in range(80):
+            a, b = round(rng.random(), 5), round(rng.random(), 5)
+            cls.rows.append({"id": i + 100, "key": "k%04d" % i, "a": a, "b": b, "y": round(10 + a + 2 * b, 5)})
+
+    def table(self, name, names, header=False, rows=None):
+        return self.write(name, text(rows or self.rows, names.split(), header))
+
+    def check(self, model, named, alike):
+        """Predictions, measures, growth and learning are as from the file with names, or the one that was trained on."""
+        for data in alike:
+            self.assertEqual(self.numbers(model, data, None), self.numbers(model, named, None), data)
+            self.assertEqual(self.measures(model, data), self.measures(model, named), data)
+            self.ok("verify", model, data)
+            self.ok("grow", model, data, "--enhance", "5x1", "-o", self.path("grown"), "-q")
+            self.ok("verify", self.path("grown"), data)
+
+    def numbers(self, model, data, column=None):
+        return self.ok("predict", model, data).out
+
+    def measures(self, model, data):
+        return self.ok("eval", model, data, "--json").json["test"]
+
+    def test_target_in_front(self):
+        named, bare = self.table("named.csv", "y a b", header=True), self.table("bare.csv", "y a b")
+        self.fit("front", named, "--target", "y")
+        self.check(self.path("front"), named, [bare])
+        self.assertLess(self.measures(self.path("front"), bare)["rmse"], 0.1)
+        inputs = self.table("inputs.csv", "a b")
+        self.assertEqual(self.numbers(self.path("front"), inputs), self.numbers(self.path("front"), bare))
+
+    def test_text_left_out_by_itself(self):
+        bare = self.table("keys.csv", "key a b y")
+        self.fit("keys", bare)
+        self.assertEqual(len(self.ok("info", self.path("keys"), "--json").json["inputs"]), 2)
+        self.check(self.path("keys"), bare, [bare])
+        self.assertEqual(self.numbers(self.path("keys"), self.table("inputs.csv", "a b")), self.numbers(self.path("keys"), bare))
+        empty = self.table("empty.csv", "key a b y", rows=[{**row, "y": None} for row in self.rows])
+        self.assertEqual(self.numbers(self.path("keys"), empty), self.numbers(self.path("keys"), bare))
+        for names in ("id a b", "a b y"):
+            self.fails(65, "give all 4 columns of the training file (the target may be empty), or the 2 inputs alone",
+                       "predict", self.path("keys"), self.table("either.csv", names))
+
+    def test_named_file_with_more_columns(self):
+        named, bare = self.table("named.csv", "id a y key b", header=True), self.table("bare.csv", "id a y key b")
+        self.fit("more", named, "--target", "y")
+        self.check(self.path("more"), named, [bare])
+        self.fails(65, "or the 5 columns of its training file; remove the others, or add the header", "predict",
+                   self.path("more"), self.table("wide.csv", "id id a y key b"))
+
+    def test_arrays(self):
+        rows = [[row["id"], row["y"], row["a"], row["b"]] for row in self.rows]
+        data, memory = self.write("rows.npy", npy(rows)), ["--memory", "64M"]
+        self.fit("array", data, "--ignore", "1", "--target", "2")
+        self.check(self.path("array"), data, [data, self.table("rows.csv", "id y a b")])
+        self.assertEqual(self.ok("predict", self.path("array"), data, *memory).out, self.numbers(self.path("array"), data))
+
+    def test_later_models_know_it(self):
+        half, rest = self.rows[:50], self.rows[50:]
+        bare, more = self.table("half.csv", "key y a b", rows=half), self.table("rest.csv", "key y a b", rows=rest)
+        self.fit("half", bare, "--target", "2")
+        self.ok("learn", self.path("half"), more, "--with", bare, "-o", self.path("learned"), "-q")
+        both = self.table("both.csv", "key y a b", rows=half + rest)
+        self.ok("verify", self.path("learned"), bare, more)
+        self.assertLess(self.measures(self.path("learned"), both)["rmse"], 0.1)
+        for threads in "1", "3":
+            self.fit("t" + threads, bare, "--target", "2", "--threads", threads)
+        self.assertEqual(self.read("t1"), self.read("t3"))
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=1)

@@ -238,6 +238,16 @@ static void same_sources(const broad__trained_files *a, const broad__trained_fil
     }
 }
 
+static void same_places(const broad__places *a, const broad__places *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        assert_int_equal(a->items[i].role, b->items[i].role);
+        assert_int_equal(a->items[i].first, b->items[i].first);
+        assert_int_equal(a->items[i].count, b->items[i].count);
+    }
+}
+
 static void same_model(const broad_model *a, const broad_model *b)
 {
     SAME_WHOLE(task);
@@ -285,6 +295,7 @@ static void same_model(const broad_model *a, const broad_model *b)
     same_groups(a, b);
     same_layers(a, b);
     same_sources(&a->sources, &b->sources);
+    same_places(&a->places, &b->places);
 }
 
 /* ---- round trips ----------------------------------------------------------------------------------------------- */
@@ -745,6 +756,34 @@ static const bad_row bad_rows[] = {
     {"model/settings/range_steps", "[1,0]", "settings: range_steps is 0 where a number above 0"},
     {"model/settings/relax", "1.5", "settings: relax is 1.5 where a number from 0 to 1"},
     {"model/settings/select", NULL, "settings: select is missing"},
+    {"model/columns", "3", "columns is not a list"},
+    {"model/columns", "[3]", "columns 1 is not a JSON object"},
+    {"model/columns", "[{\"role\":\"label\",\"first\":0,\"count\":1}]",
+     "columns 1: role is 'label', which is none of ignored|input|target|group|weight"},
+    {"model/columns", "[{\"role\":\"input\",\"first\":0,\"count\":0}]", "columns 1: count is 0"},
+    {"model/columns", "[{\"role\":\"input\",\"first\":1,\"count\":2}]",
+     "columns 1: they do not go with the columns before them"},
+    {"model/columns", "[{\"role\":\"input\",\"first\":0,\"count\":1}]",
+     "they are not those of a file with the inputs of the model"},
+    {"model/columns", "[{\"role\":\"input\",\"first\":0,\"count\":3}]",
+     "they are not those of a file with the inputs of the model"},
+    {"model/columns",
+     "[{\"role\":\"target\",\"first\":0,\"count\":1},{\"role\":\"target\",\"first\":0,\"count\":1},{\"role\":\"input\","
+     "\"first\":0,\"count\":2}]",
+     "columns 2: they do not go with the columns before them"},
+    {"model/columns", "[{\"role\":\"target\",\"first\":1,\"count\":1},{\"role\":\"input\",\"first\":0,\"count\":2}]",
+     "columns 1: they do not go with the columns before them"},
+    {"model/columns", "[{\"role\":\"target\",\"first\":0,\"count\":2},{\"role\":\"input\",\"first\":0,\"count\":2}]",
+     "columns 1: they do not go with the columns before them"},
+    {"model/columns", "[{\"role\":\"group\",\"first\":0,\"count\":2},{\"role\":\"input\",\"first\":0,\"count\":2}]",
+     "columns 1: they do not go with the columns before them"},
+    {"model/columns",
+     "[{\"role\":\"weight\",\"first\":0,\"count\":1},{\"role\":\"input\",\"first\":0,\"count\":2},{\"role\":\"weight\","
+     "\"first\":0,\"count\":1}]",
+     "columns 3: they do not go with the columns before them"},
+    {"model/columns",
+     "[{\"role\":\"input\",\"first\":0,\"count\":2},{\"role\":\"ignored\",\"first\":0,\"count\":4194304}]",
+     "they are not those of a file with the inputs of the model"},
     {"model/segments", "3", "segments is not a list"},
     {"model/sources", "3", "sources is not a list"},
     {"model/sources", "[{\"path\":\"a\",\"labels\":null,\"rows\":1}]", "photos"},

@@ -217,6 +217,19 @@ static inline void sample_sources(broad_model *model, unsigned *state)
     model->sources = (broad__trained_files){2, items};
 }
 
+/* A column that was left out, the targets from the last to the first, then the inputs but for one, a group, and that one. */
+static inline void sample_places(broad_model *model)
+{
+    size_t targets = model->task == BROAD_TASK_CLASSIFY ? 1 : model->outputs, count = 0;
+    broad__place *items = broad__alloc_array(targets + 4, sizeof *items);
+    items[count++] = (broad__place){BROAD__ROLE_IGNORED, 0, 2};
+    for (size_t t = targets; t-- > 0;) items[count++] = (broad__place){BROAD__ROLE_TARGET, t, 1};
+    if (model->inputs > 1) items[count++] = (broad__place){BROAD__ROLE_INPUT, 0, model->inputs - 1};
+    items[count++] = (broad__place){BROAD__ROLE_GROUP, 0, 1};
+    items[count++] = (broad__place){BROAD__ROLE_INPUT, model->inputs - 1, 1};
+    model->places = (broad__places){count, items};
+}
+
 static inline broad_model *sample_model(const sample_form *form)
 {
     unsigned state = form->seed * 2654435761u + 12345;
@@ -260,6 +273,7 @@ static inline broad_model *sample_model(const sample_form *form)
     sample_metric(model, form, &state);
     sample_network(model, form, &state);
     if (form->seed % 2) sample_sources(model, &state);
+    if (form->seed % 3 == 1) sample_places(model);
     return model;
 }
 

@@ -207,6 +207,7 @@ int broad__model_describe(broad_model *model, const broad_data *data, broad__poo
     int status = broad__projection_copy(&model->projection, &data->photos.projection, &data->photos.spec);
     if (status == BROAD_OK) status = broad__categories_copy(&model->categories, &data->categories);
     if (status == BROAD_OK) status = broad__forms_copy(&model->forms, &data->forms);
+    if (status == BROAD_OK) status = broad__places_copy(&model->places, &data->places);
     return status == BROAD_OK ? describe_rows(model, data, pool) : status;
 }
 
