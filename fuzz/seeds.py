@@ -82,7 +82,8 @@ def list_seeds():
     """The first byte chooses: labels of photos, corrections, the state of a search; see fuzz/fuzz_lists.c."""
     labels = ["file,label\na.jpg,clean\nx/b.jpg,dusty\ny/b.jpg,clean\n", "a.jpg;1.5\nc d.png;2\n", "name,y,w\n./a.jpg,1,\"2\"\nz.jpg,2,1\n", "b.jpg,u\na.jpg,u\n", "a.jpg,u\na.jpg,v\n"]
     corrections = ["file,verdict,correction,p_a,p_b\n/tmp,a,,0.2,0.8\n/etc,b,c,\"0,5\",0.5\n", "tmp;x\nusr;y\n", "\ufefffile,correction\n\"/t\"\"mp\",a\n'=x,b\n", "a,b,c\n",
-                   "sep=;\nfile;correction\n/tmp;a\n", "file\tcorrection\r/tmp\ta\r"]
+                   "sep=;\nfile;correction\n/tmp;a\n", "file\tcorrection\r/tmp\ta\r",
+                   "file,correction,left,top,right,bottom\n/tmp,a,1,2,3,4\n/tmp,a,1,2,3,4\n/tmp,b,5,2,7,4\n/etc,c,,,,\n"]
     trial = '{"settings":{"kind":"brls","preset":"auto"},"status":"done","score":0.5,"sd":null,"scores":[0.5,1],"seconds":1,"reason":""}'
     states = ['{"seed":"1"}\n' + trial + "\n" + trial.replace("done", "failed").replace("[0.5,1]", "[]") + "\n", '{"seed":"2"}\n', "[]", "",
               '{"seed":"1"}\n' + trial.replace('"auto"', '"auto","features":"10x10","lambda":"1e-3"')]
