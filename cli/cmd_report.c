@@ -282,7 +282,7 @@ int cli_report(const cli_arguments *arguments)
     int status = prepare(&run);
     if (status) goto cleanup;
     cli_signals_catch();
-    status = cli_folder_begin_again(&run.folder, folder, cli_given(arguments, "replace") ? &earlier : NULL);
+    status = cli_folder_begin_again(&run.folder, folder, &earlier, cli_given(arguments, "replace") != NULL);
     if (status) goto cleanup;
     status = make_report(&run);
     if (status) {

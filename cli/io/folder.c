@@ -53,14 +53,19 @@ static int has_all(const char *path, const char *const *files)
 }
 
 /* A folder may be replaced where it is empty, or has the content that is expected. */
-static int look_at_content(int *out_full, const char *path, const cli_folder_content *content)
+static int look_at_content(int *out_full, const char *path, const cli_folder_content *content, int replace)
 {
     char stranger[NAME_MAX + 1];
     int count = look_inside(path, content, stranger);
     if (count < 0) return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be read: %s", path, strerror(errno));
     *out_full = count > 0;
     if (count == 0) return BROAD_OK;
-    if (!content) return cli_fail(BROAD_CANNOT_WRITE, "%s: is not empty; give the name of a new folder", path);
+    if (content && !replace && !*stranger && has_all(path, content->files))
+        return cli_fail(BROAD_CANNOT_WRITE,
+                        "%s: is not empty, and has what this command made before; give --replace to replace it, or the "
+                        "name of a new folder",
+                        path);
+    if (!replace) return cli_fail(BROAD_CANNOT_WRITE, "%s: is not empty; give the name of a new folder", path);
     if (!has_all(path, content->files))
         return cli_fail(BROAD_CANNOT_WRITE,
                         "%s: is not empty, and was not made by this command; give the name of a new folder", path);
@@ -71,14 +76,15 @@ static int look_at_content(int *out_full, const char *path, const cli_folder_con
 }
 
 /* Something is there. */
-static int look_at(char resolved[PATH_MAX], cli_folder *out, const char *path, const cli_folder_content *content)
+static int look_at(char resolved[PATH_MAX], cli_folder *out, const char *path, const cli_folder_content *content,
+                   int replace)
 {
     struct stat about, here;
     if (stat(path, &about) || !realpath(path, resolved))
         return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be accessed: %s", path, strerror(errno));
     if (!S_ISDIR(about.st_mode))
         return cli_fail(BROAD_CANNOT_WRITE, "%s: exists and is not a folder; give the name of a new folder", path);
-    int status = look_at_content(&out->full, path, content);
+    int status = look_at_content(&out->full, path, content, replace);
     if (status) return status;
     /* A process whose current folder is replaced is left in one without a name. */
     if (stat(".", &here) == 0 && here.st_dev == about.st_dev && here.st_ino == about.st_ino)
@@ -87,14 +93,15 @@ static int look_at(char resolved[PATH_MAX], cli_folder *out, const char *path, c
     return BROAD_OK;
 }
 
-static int resolve(char resolved[PATH_MAX], cli_folder *out, const char *path, const cli_folder_content *content)
+static int resolve(char resolved[PATH_MAX], cli_folder *out, const char *path, const cli_folder_content *content,
+                   int replace)
 {
     struct stat about;
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--;
     if (length == 0 || length > PATH_MAX - 16)
         return cli_fail(BROAD_USAGE, "'%.100s' cannot be the name of a folder; give one such as photos", path);
-    if (lstat(path, &about) == 0) return look_at(resolved, out, path, content);
+    if (lstat(path, &about) == 0) return look_at(resolved, out, path, content, replace);
     if (errno != ENOENT) return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be accessed: %s", path, strerror(errno));
     memcpy(resolved, path, length);
     resolved[length] = 0;
@@ -121,13 +128,13 @@ static int make_temporary(cli_folder *out)
     return -1;
 }
 
-int cli_folder_begin(cli_folder *out, const char *path) { return cli_folder_begin_again(out, path, NULL); }
+int cli_folder_begin(cli_folder *out, const char *path) { return cli_folder_begin_again(out, path, NULL, 0); }
 
-int cli_folder_begin_again(cli_folder *out, const char *path, const cli_folder_content *content)
+int cli_folder_begin_again(cli_folder *out, const char *path, const cli_folder_content *content, int replace)
 {
     char resolved[PATH_MAX];
     memset(out, 0, sizeof *out);
-    int status = resolve(resolved, out, path, content);
+    int status = resolve(resolved, out, path, content, replace);
     if (status) return status;
     const char *slash = strrchr(resolved, '/'), *name = slash ? slash + 1 : resolved;
     char *temporary = NULL, *place = strdup(resolved);
@@ -137,9 +144,12 @@ int cli_folder_begin_again(cli_folder *out, const char *path, const cli_folder_c
     out->temporary = temporary;
     cli_signals_catch(); /* until the temporary folder is gone */
     if (!place || !temporary) status = cli_fail(BROAD_NO_MEMORY, "out of memory while naming a folder");
+    else if (broad__leftovers_remove(place, 1, cli_folder_remove))
+        status = cli_fail(
+            BROAD_CANNOT_WRITE,
+            "%s: another run is writing it; wait until that has ended, or give the name of another folder", path);
     else if (make_temporary(out))
         status = cli_fail(BROAD_CANNOT_WRITE, "%s: cannot create a folder here: %s", path, strerror(errno));
-    if (!status) broad__leftovers_remove(place, 1, cli_folder_remove);
     if (!status) return BROAD_OK;
     forget(out);
     cli_signals_release();
@@ -198,7 +208,11 @@ int cli_folder_commit(cli_folder *folder)
     char place[PATH_MAX];
     snprintf(place, sizeof place, "%s", folder->path);
     int status = cli_folder_abandon(folder);
-    return status ? status : cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be put in place: %s", place, strerror(reason));
+    if (status) return status;
+    if (reason == ENOTEMPTY || reason == EEXIST)
+        return cli_fail(BROAD_CANNOT_WRITE,
+                        "%s: cannot be put in place: it was filled meanwhile; give the name of another folder", place);
+    return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be put in place: %s", place, strerror(reason));
 }
 
 static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)

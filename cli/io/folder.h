@@ -19,8 +19,8 @@ typedef struct cli_folder_content {
 
 /* There must be nothing at `path`, or an empty folder: BROAD_CANNOT_WRITE otherwise. */
 int cli_folder_begin(cli_folder *out, const char *path);
-/* Also a folder with just this content; NULL: as cli_folder_begin(). */
-int cli_folder_begin_again(cli_folder *out, const char *path, const cli_folder_content *content);
+/* Also a folder with just this content, if it may be replaced. A run that is filling the same one is refused, too. */
+int cli_folder_begin_again(cli_folder *out, const char *path, const cli_folder_content *content, int replace);
 int cli_folder_add(const cli_folder *folder, const char *name); /* makes a folder inside */
 /* Puts it in place, or removes it; also frees it, whatever comes out. */
 int cli_folder_commit(cli_folder *folder);

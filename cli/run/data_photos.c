@@ -226,15 +226,42 @@ static void advise_sizes(data_advice *advice, const data_photos *p)
                     broad_data_output_name(p->data, large), broad_data_output_name(p->data, small));
 }
 
+/* What to do about a file that was left out: its reason says so after a semicolon, unless it is damaged, empty or shut. */
+static const char *remedy_of(const broad_skipped *skipped)
+{
+    const char *mark = strchr(skipped->reason, ';');
+    return mark ? mark + 1 + strspn(mark + 1, " ") : "make it readable, or remove it";
+}
+
+/* One line for all files with the same remedy. */
+static void advise_skipped(data_advice *advice, const broad_data *data)
+{
+    enum { REMEDIES = 5 }; /* leaves room for other advice */
+    const broad_skipped *first[REMEDIES];
+    size_t count = 0, files[REMEDIES] = {0};
+    for (size_t i = 0; i < broad_data_skipped_count(data); i++) {
+        const broad_skipped *item = broad_data_skipped(data, i);
+        size_t at = 0;
+        while (at < count && strcmp(remedy_of(first[at]), remedy_of(item)) != 0) at++;
+        if (at == REMEDIES) continue;
+        if (at == count) first[count++] = item;
+        files[at]++;
+    }
+    for (size_t k = 0; k < count; k++) {
+        char more[64] = "";
+        if (files[k] > 1)
+            snprintf(more, sizeof more, ", and %zu file%s like it", files[k] - 1, cli_plural(files[k] - 1));
+        data_advise(advice, "%.120s%s: %.*s; %s", first[k]->file, more, (int)strcspn(first[k]->reason, ";"),
+                    first[k]->reason, remedy_of(first[k]));
+    }
+}
+
 void data_photos_advise(data_advice *advice, const data_photos *p)
 {
-    size_t skipped = broad_data_skipped_count(p->data);
     if (broad_data_task(p->data) == BROAD_TASK_AUTO)
         data_advise(advice,
                     "there are no classes: put the photos into one sub-folder per class, or give --labels LIST.csv");
-    if (skipped)
-        data_advise(advice, "%zu file%s cannot be read: convert %s to JPEG or PNG, or remove %s", skipped,
-                    skipped == 1 ? "" : "s", skipped == 1 ? "it" : "them", skipped == 1 ? "it" : "them");
+    advise_skipped(advice, p->data);
     if (p->facts.contradictions)
         data_advise(
             advice,
@@ -301,7 +328,7 @@ static void print_span(const data_photos *p)
 static void print_skipped(const data_photos *p, size_t shown)
 {
     size_t count = broad_data_skipped_count(p->data);
-    cli_print("skipped  %zu file%s that cannot be read\n", count, count == 1 ? "" : "s");
+    cli_print("skipped  %zu file%s\n", count, cli_plural(count));
     for (size_t i = 0; i < count && i < shown; i++)
         cli_print("  %s: %s\n", broad_data_skipped(p->data, i)->file, broad_data_skipped(p->data, i)->reason);
     if (count > shown) cli_print("  and %zu more\n", count - shown);

@@ -34,29 +34,33 @@ static int is_leftover(const char *entry, const char *name, const char *end)
     return entry[RANDOM_LETTERS] == 0 || strcmp(entry + RANDOM_LETTERS, end) == 0;
 }
 
-/* Not in use: its lock can be had. */
-static void remove_unused(const char *path, int folders, int (*remove_one)(const char *))
+/* Not in use: its lock can be had. Whether it is in use. */
+static int remove_unused(const char *path, int folders, int (*remove_one)(const char *))
 {
     struct stat about;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0) return;
+    if (fd < 0) return 0;
     int fits = fstat(fd, &about) == 0 && (folders ? S_ISDIR(about.st_mode) : S_ISREG(about.st_mode));
-    if (fits && flock(fd, LOCK_EX | LOCK_NB) == 0) (void)remove_one(path);
+    int locked = fits && flock(fd, LOCK_EX | LOCK_NB) == 0, used = fits && !locked && errno == EWOULDBLOCK;
+    if (locked) (void)remove_one(path);
     close(fd);
+    return used;
 }
 
-void broad__leftovers_remove(const char *path, int folders, int (*remove)(const char *leftover))
+int broad__leftovers_remove(const char *path, int folders, int (*remove)(const char *leftover))
 {
     char place[PATH_MAX], found[PATH_MAX];
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     int length = snprintf(place, sizeof place, "%.*s", (int)(name - path), path);
-    if (length < 0 || (size_t)length >= sizeof place) return;
+    int used = 0;
+    if (length < 0 || (size_t)length >= sizeof place) return 0;
     DIR *folder = opendir(length ? place : ".");
-    if (!folder) return;
+    if (!folder) return 0;
     for (struct dirent *entry; (entry = readdir(folder));) {
         if (!is_leftover(entry->d_name, name, folders ? ".old" : "")) continue;
         int count = snprintf(found, sizeof found, "%s%s", place, entry->d_name);
-        if (count > 0 && (size_t)count < sizeof found) remove_unused(found, folders, remove);
+        if (count > 0 && (size_t)count < sizeof found) used += remove_unused(found, folders, remove);
     }
     closedir(folder);
+    return used;
 }

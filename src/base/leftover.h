@@ -10,7 +10,7 @@
 int broad__leftover_hold(int fd);
 
 /* Removes those of `path` that are no longer in use by `remove`, which gets a path and returns 0: folders, with the suffix
- * ".old" as well, or files. What cannot be removed stays. */
-void broad__leftovers_remove(const char *path, int folders, int (*remove)(const char *leftover));
+ * ".old" as well, or files. What cannot be removed stays. How many are in use. */
+int broad__leftovers_remove(const char *path, int folders, int (*remove)(const char *leftover));
 
 #endif

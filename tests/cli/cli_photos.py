@@ -330,7 +330,10 @@ class Photos(unittest.TestCase):
         text = run("data", "odd").stdout
         for line in ("photos   43: Clean 21, Dusty 22", "formats  42 JPEG, 1 PNG", "skipped  4 files", "copies   2 files",
                      "Clean/same.jpg is the same as Clean/" + clean[1], "groups   4 photos are near-duplicates, in 2 groups",
-                     "labels   1 photo has", "advice   4 files cannot be read", "remove exact copies"):
+                     "labels   1 photo has", "remove exact copies",
+                     "advice   odd/Clean/cut.jpg: the JPEG ends early, in row 15 of 48; copy it again\n",
+                     "odd/Clean/fake.jpg, and 1 file like it: a text, not a picture; make it readable, or remove it\n",
+                     "odd/Dusty/anim.gif: a GIF picture, which broad does not read; convert it to JPEG or PNG\n"):
             self.assertIn(line, text)
         found = result("data", "odd")
         self.assertEqual(found["classes"], {"Clean": 21, "Dusty": 22})
@@ -341,6 +344,27 @@ class Photos(unittest.TestCase):
         self.assertEqual(len(found["photos"]["skipped"]), 4)
         self.assertGreaterEqual(len(found["advice"]), 3)
         run("data", "odd", "--strict", code=65)
+
+    def test_what_to_do_about_files_that_are_left_out(self):
+        """Each kind has a remedy of its own: a good photo in the wrong place needs no converting."""
+        shutil.copytree("more", "kinds")
+        photo = "kinds/Clean/" + sorted(os.listdir("more/Clean"))[0]
+        shutil.copy(photo, "kinds/stray.jpg")
+        for name in "one", "two", "three":
+            open("kinds/Dusty/%s.jpg" % name, "w").close()
+        with open("kinds/Clean/anim.gif", "wb") as out:
+            out.write(b"GIF89a" + bytes(40))
+        told = result("data", "kinds")
+        for line in ("kinds/Clean/anim.gif: a GIF picture, which broad does not read; convert it to JPEG or PNG",
+                     "kinds/Dusty/one.jpg, and 2 files like it: the file is empty; make it readable, or remove it",
+                     "kinds/stray.jpg: lies in no folder of a class, but other photos do; move it into one"):
+            self.assertIn(line, told["advice"])
+        self.assertIn("skipped  5 files\n", run("data", "kinds").stdout)
+        with open("kinds.csv", "w") as out:
+            out.write("file,kind\nstray.jpg,a\n%s,b\ngone.jpg,a\n" % os.path.relpath(photo, "kinds"))
+        advice = "\n".join(result("data", "kinds", "--labels", "kinds.csv")["advice"])
+        self.assertIn("not in kinds.csv; add a line for it", advice)
+        self.assertIn("gone.jpg: kinds.csv:4 names it, but there is no such photo; correct the name, or remove the line", advice)
 
     def test_a_class_that_cannot_be_read(self):
         """What is wrong with its files is said where it stops a command, and does not stop one that only looks."""
@@ -387,8 +411,8 @@ class Photos(unittest.TestCase):
         self.assertNotIn("bad5.jpg", done.stderr)
         self.assertIn("and 2 more; --json lists all", done.stderr)
         self.assertEqual(len(result("eval", "p.broad", "many")["photos"]["skipped"]), 7)
-        self.assertEqual(run("data", "many", "--all").stdout.count("/bad"), 7)
-        self.assertEqual(run("data", "many").stdout.count("/bad"), 5)
+        self.assertEqual(run("data", "many", "--all").stdout.count("\n  many/Clean/bad"), 7)
+        self.assertEqual(run("data", "many").stdout.count("\n  many/Clean/bad"), 5)
 
     def test_a_file_without_permission(self):
         if os.geteuid() == 0:

@@ -569,6 +569,8 @@ class Report(unittest.TestCase):
         for _ in range(2):
             run(*command, text=names)
         self.assertEqual(len(read_rows(f"{out}/findings.csv")), 1)
+        _, errors = run(*[word for word in command if word != "--replace"], text=names, code=73)
+        self.assertIn("give --replace to replace it", errors)
         with open(f"{out}/corrections.csv", "w", encoding="utf-8") as file:
             file.write("file,correction\n")
         _, errors = run(*command, text=names, code=73)
@@ -581,7 +583,25 @@ class Report(unittest.TestCase):
         _, errors = run("report", self.model, self.flight, "-o", other, "--replace", code=73)
         self.assertIn("was not made by", errors)
         self.assertEqual(os.listdir(other), ["report.html"])
+        _, errors = run("report", self.model, self.flight, "-o", other, code=73)
+        self.assertNotIn("--replace", errors)
         self.assertEqual([name for name in os.listdir(self.root) if name.startswith(".")], [])
+
+    def test_two_at_once(self):
+        """The second run into a folder ends before it reads a photo; the first one goes on."""
+        out, names = self.fresh("shared"), f"{self.test}/Dusty/000002.jpg\n".encode()
+        command = ["report", self.model, "-", "-o", out, "--cache", "no", "-q"]
+        first = subprocess.Popen([BROAD, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE)
+        until = time.monotonic() + 60
+        while not any(name.startswith(".shared.") for name in os.listdir(self.root)) and time.monotonic() < until:
+            time.sleep(0.02)
+        for more in [], ["--replace"]:
+            _, errors = run(*command, *more, text=names, code=73)
+            self.assertIn("another run is writing it", errors)
+        _, errors = first.communicate(names, timeout=120)
+        self.assertEqual((first.returncode, errors), (0, b""))
+        self.assertEqual(len(read_rows(f"{out}/findings.csv")), 1)
 
     # ---- heat maps ----
 

@@ -195,7 +195,7 @@ static int add_unfound(broad__photo_list *list, const broad__photo_labels *l, si
     broad__text text = l->content.targets.texts[line * l->plan.targets];
     char *name = broad__copy_bytes(text.bytes, text.count);
     if (!name) return BROAD_NO_MEMORY;
-    snprintf(fault, sizeof fault, "%s names it, but there is no such photo",
+    snprintf(fault, sizeof fault, "%s names it, but there is no such photo; correct the name, or remove the line",
              broad__parsed_where(where, &l->content, line));
     int status = broad__photo_list_add(list, name, name, fault);
     broad__free(name);
@@ -256,7 +256,8 @@ static int leave_out_bare(const broad__photo_labels *l, broad__photo_list *list,
     for (size_t i = 0; status == BROAD_OK && i < list->count; i++) {
         size_t line = list->items[i].fault ? SIZE_MAX : l->lines[i];
         if (line == SIZE_MAX || !has_no_target(l, line)) continue;
-        snprintf(fault, sizeof fault, "%s has no target for it", broad__parsed_where(where, &l->content, line));
+        snprintf(fault, sizeof fault, "%s has no target for it; fill it in",
+                 broad__parsed_where(where, &l->content, line));
         status = broad__photo_list_refuse(list, i, fault);
     }
     return status;

@@ -301,12 +301,14 @@ static int find_boxes(broad_box_list *out, const broad__photo_file *file, const 
     int status = BROAD_OK;
     if (how->spec.crop == BROAD_CROP_BOXES) {
         status = broad__boxes_find(out, how->boxes, file->name);
-        if (status == BROAD_OK && !out->count) status = broad__fail(BROAD_BAD_DATA, "no box in %s", how->boxes_path);
+        if (status == BROAD_OK && !out->count)
+            status = broad__fail(BROAD_BAD_DATA, "no box in %s; add one", how->boxes_path);
     } else if (how->spec.crop == BROAD_CROP_DETECTOR) {
         pthread_mutex_lock(how->lock);
         status = how->find_boxes(out, file->file, how->find_boxes_context);
         pthread_mutex_unlock(how->lock);
-        if (status == BROAD_OK && !out->count) status = broad__fail(BROAD_BAD_DATA, "the detector found nothing in it");
+        if (status == BROAD_OK && !out->count)
+            status = broad__fail(BROAD_BAD_DATA, "the detector found nothing in it; remove it, or give boxes");
     }
     if (status == BROAD_OK && out->count && !how->spec.each_box) keep_best(out);
     return status;
@@ -398,7 +400,7 @@ int broad__prepare(broad__prepared *out, int *out_ignored, const broad__photo_fi
     if (file->fault) return broad__fail(BROAD_BAD_DATA, "%s", file->fault);
     int status = look_at_start(out_ignored, file);
     if (status < 0 || *out_ignored) return status;
-    if (file->unlisted) return broad__fail(BROAD_BAD_DATA, "not in %s", how->labels);
+    if (file->unlisted) return broad__fail(BROAD_BAD_DATA, "not in %s; add a line for it", how->labels);
     view v = {.how = how, .base = base_side(&how->spec)};
     broad_box_list boxes = {0};
     void *bytes = NULL;
