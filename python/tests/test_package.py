@@ -201,6 +201,7 @@ class Models(Case):
         model = broad.BroadRegressor(**FAST).fit(x, y)
         nodes = model.n_nodes_
         self.assertTrue(model.verify(x, y)["holds"])
+        self.assertEqual(model.verify(x, y)["since_layer"], 1)
         self.assertFalse(model.verify(x, -y)["holds"])
         model.set_params(max_layers=None).add_enhancement(nodes=10, layers=2)
         self.assertEqual(model.n_nodes_, nodes + 20)
