@@ -95,6 +95,22 @@ static int choose_task(broad_task *out, broad__parsed *parsed, const broad__targ
                        broad__text_quote(quoted, broad__text_of(facts->names[0])));
 }
 
+/* A target that is the same in all rows. */
+static int tell_constant(broad__notes *notes, const broad_data *table)
+{
+    broad__list list = {0};
+    for (size_t j = 0; j < table->outputs && table->rows > 1; j++) {
+        char value[32];
+        size_t i = 1;
+        while (i < table->rows && table->values[i * table->outputs + j] == table->values[j]) i++;
+        snprintf(value, sizeof value, "%.6g", table->values[j]);
+        if (i == table->rows) broad__list_add(&list, table->output_names[j], value);
+    }
+    if (!list.count) return BROAD_OK;
+    return broad__note(notes, "the same target in every row, so that there is nothing to learn about it: %s",
+                       broad__list_end(&list));
+}
+
 static int set_values(broad_data *table, broad__parsed *parsed, const broad__target_facts *facts,
                       const broad__columns *model)
 {
@@ -111,7 +127,7 @@ static int set_values(broad_data *table, broad__parsed *parsed, const broad__tar
     table->outputs = outputs;
     table->values = parsed->targets.values;
     parsed->targets.values = NULL;
-    return BROAD_OK;
+    return model ? BROAD_OK : tell_constant(facts->notes, table);
 }
 
 /* The different labels of the rows; *borrowed: the texts belong to `parsed`. */
