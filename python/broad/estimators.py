@@ -39,8 +39,7 @@ class _WithEstimate:
         if estimator is None:
             return self.method
         if not estimator._has_estimate():
-            raise AttributeError("this model has no estimate of its error, which %s needs: fit it with loo='yes', with "
-                                 "joint weights or supervise='gcv'" % self.method.__name__)
+            raise AttributeError(estimator._no_estimate(self.method.__name__))
         return self.method.__get__(estimator, owner)
 
 
@@ -134,6 +133,16 @@ class _Broad(Exported):
         except ValueError:  # fit() will say so
             return True
         return options["loo"] != "no" and (options["weights"] == "joint" or options["supervise"] == "gcv")
+
+    def _no_estimate(self, method):
+        """Why there is none."""
+        model = self.__dict__.get("_model")
+        if model is not None and not model.layers:
+            why = ", as none explained the targets" if model.outcome == "stalled" else ""
+            return "this model has no layer%s, and so no estimate of its error, which %s needs (%s)" % (why, method,
+                                                                                                       model.reason)
+        return ("this model has no estimate of its error, which %s needs: fit it with loo='yes', with joint weights or "
+                "supervise='gcv'" % method)
 
     def _run(self, call, rows, *arguments, progress, more=()):
         """A call that trains, with progress shown where verbose says so."""

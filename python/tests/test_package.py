@@ -196,6 +196,15 @@ for made in (broad.BroadClassifier(), broad.BroadRegressor()):
 
 
 class Models(Case):
+    def test_without_a_layer(self):
+        """Inputs that never change: no layer is kept, and what was done is not advised again."""
+        for estimator, y, method in ((broad.BroadClassifier, np.arange(60) % 2, "predict_proba"),
+                                     (broad.BroadRegressor, np.arange(60) % 7 + 0.5, "predict_interval")):
+            model = estimator(loo="yes").fit(np.ones((60, 2)), y)
+            self.assertEqual(model.n_layers_, 0)
+            with self.assertRaisesRegex(AttributeError, "no layer, as none explained the targets.*%s needs .layer 1: no draw" % method):
+                getattr(model, method)
+
     def test_growth(self):
         x, y = wave(150)
         model = broad.BroadRegressor(**FAST).fit(x, y)
