@@ -232,6 +232,20 @@ class Columns(Case):
                           "2024-05-40,5\n")
         self.fails(65, "same.csv:302:1: '2024-05-40' is not a date", "data", same)
 
+    def test_words_among_the_targets(self):
+        """More than 1 % of words make classes of numbers; that is said, unless the numbers are few and so may be classes."""
+        def table(name, value):
+            cells = ["oops" if i % 40 == 20 else value(i) for i in range(205)]
+            return self.write(name, "x,y\n" + "".join("%d,%s\n" % (i, cell) for i, cell in enumerate(cells)))
+        data = table("words.csv", lambda i: "%.2f" % (i / 7))
+        note = "words.csv:22: 'oops' in the target 'y' is not a number, so that its values became 201 classes, though 200 of 205 are " \
+               "numbers; if they are meant as numbers, correct it and the others and set "
+        self.assertIn(note + "--task to regress", self.ok("fit", data, "-o", self.path("w.broad"), "--features", "2x5",
+                                                           "--enhance", "10x1", "--importance", "no").err)
+        self.assertTrue(any(note in line for line in self.ok("data", data, "--json").json["notes"]))
+        for quiet in (["data", data, "--task", "classify"], ["data", table("few.csv", lambda i: str(i % 5))]):
+            self.assertNotIn("is not a number", str(self.ok(*quiet, "--json").json["notes"]))
+
     def test_why_no_input_is_left(self):
         words = ["%s %d" % (word, i) for i in range(20) for word in ("red", "blue")]
         data = self.write("words.csv", "w,e,y\n" + "".join("%s,,%d\n" % (w, i % 7) for i, w in enumerate(words)))
