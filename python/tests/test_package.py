@@ -238,6 +238,32 @@ class Models(Case):
         model = broad.BroadRegressor(**FAST).fit(values[0][:150], values[1][:150])
         self.assertEqual(model.partial_fit(values[0][150:], values[1][150:])._model.rows, 200)
 
+    def test_partial_fit_of_one_class_first(self):
+        """Rows of one class wait for a second; then the model is the one of all rows."""
+        x, y = blobs(240)
+        names = np.array(["a", "b", "c"])[y]
+        x, names = x[np.argsort(y, kind="stable")], names[np.argsort(y, kind="stable")]
+        with self.assertRaisesRegex(ValueError, "one class only.*classes="):
+            broad.BroadClassifier(**FAST).partial_fit(x[:20], names[:20])
+        model = broad.BroadClassifier(**FAST)
+        model.partial_fit(x[:20], names[:20], classes=["c", "a", "b"]).partial_fit(x[20:60], names[20:60])
+        self.assertTrue(model.__sklearn_is_fitted__())
+        self.assertEqual(list(model.predict(x[:7])), ["a"] * 7)
+        np.testing.assert_array_equal(model.predict_proba(x[:2]), [[1, 0, 0], [1, 0, 0]])
+        self.assertEqual((list(model.classes_), model.n_features_in_), (["a", "b", "c"], x.shape[1]))
+        with self.assertRaisesRegex(ValueError, "not fitted"):
+            model.add_enhancement(x[:60], names[:60])
+        with self.assertRaisesRegex(ValueError, "features"):
+            model.partial_fit(x[:, 1:], names)
+        with self.assertRaisesRegex(ValueError, "not in classes"):
+            model.partial_fit(x[:2], ["a", "z"], classes=["a", "b", "c"])
+        model = pickle.loads(pickle.dumps(model))
+        model.partial_fit(x[60:130], names[60:130])
+        whole = broad.BroadClassifier(**FAST).fit(x[:130], names[:130])
+        np.testing.assert_array_equal(model.predict(x), whole.predict(x))
+        self.assertEqual(model.predict_proba(x).shape, (240, 3))
+        self.assertGreater(model.partial_fit(x[130:], names[130:]).score(x, names), 0.85)
+
     def test_files_and_pickles(self):
         x, y = blobs()
         model = broad.BroadClassifier(**FAST).fit(x, y)
