@@ -383,9 +383,12 @@ class _Broad(Exported):
 
     @property
     def feature_importances_(self):
-        """How much the output moves with each column, as shares that add up to 1; equal ones where the nodes were drawn
-        without a learned metric."""
+        """How much the output moves with each column, as shares that add up to 1. Only where the nodes were drawn with a
+        learned metric: without one the network does not say which columns matter."""
         shares, out, at = self._fitted().relevance, [], 0
+        if shares is None:
+            raise AttributeError("feature_importances_: this network was drawn without a learned metric, and so does not say "
+                                 "which columns matter; shuffle them: sklearn.inspection.permutation_importance(model, X, y)")
         widths = {column: len(levels) for column, levels in self._categories}
         for column in range(self.n_features_in_):
             width = widths.get(column, 1)
@@ -707,7 +710,7 @@ _DOC = """%s by broad learning.
     certificate_ : dict
         Norm, bound and test of every layer.
     feature_importances_ : ndarray
-        How much the output moves with each column.
+        How much the output moves with each column, where a metric was learned; without one an AttributeError.
     n_nodes_, n_layers_, outcome_
         Size of the network, and how training ended.
     """

@@ -56,6 +56,21 @@ class Bits(Case):
         small = np.arange(40, dtype=np.uint8).reshape(10, 4)
         np.testing.assert_array_equal(model.predict(small), model.predict(small.astype(float)))
 
+    def test_importances(self):
+        """Those of a learned metric, one for each column; without a metric there are none, rather than equal ones."""
+        random = np.random.default_rng(4)
+        x = random.normal(size=(800, 5))
+        y = np.sin(2 * x[:, 1]) + 0.1 * random.normal(size=800)
+        model = broad.BroadRegressor(**FAST).fit(x, y)
+        self.assertEqual(len(model.feature_importances_), 5)
+        self.assertAlmostEqual(model.feature_importances_.sum(), 1)
+        self.assertEqual(model.feature_importances_.argmax(), 1)
+        for words, rows in ({"preset": "paper", "features": (2, 10)}, 800), (FAST, 100):
+            plain = broad.BroadRegressor(**{"enhance": (10, 2), **words}).fit(x[:rows], y[:rows])
+            self.assertFalse(hasattr(plain, "feature_importances_"))
+            with self.assertRaisesRegex(AttributeError, "without a learned metric.*permutation_importance"):
+                plain.feature_importances_
+
     def test_weights(self):
         """Rows of weight 0 are no rows; rows in another order are the same rows."""
         x, y = blobs()
@@ -127,8 +142,6 @@ class Conventions(Case):
         frame.loc[3, "a"] = np.nan
         model = broad.BroadClassifier(**FAST).fit(frame, y)
         self.assertEqual(list(model.feature_names_in_), list(frame.columns))
-        self.assertEqual(len(model.feature_importances_), 6)
-        self.assertAlmostEqual(model.feature_importances_.sum(), 1)
         self.assertGreater(model.score(frame, y), 0.95)
         model.save(self.path("m.broad"))
         again = broad.load(self.path("m.broad"))
