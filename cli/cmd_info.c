@@ -214,11 +214,23 @@ static void print_sources(const broad_model *model)
     if (count > SHOWN) cli_print("%-8s and %zu more\n", "", count - SHOWN);
 }
 
+/* How far the layers brought the residual down, on the rows of the last one. */
+static void print_norm(const broad_model *model)
+{
+    size_t since = cli_since_layer(model);
+    char words[CLI_SINCE_BYTES];
+    broad_layer first = {.size = sizeof first}, last = {.size = sizeof last};
+    if (!since || cli_in_blocks(model) || broad_model_layer(&first, model, since - 1) ||
+        broad_model_layer(&last, model, broad_model_layers(model) - 1))
+        return;
+    cli_print("norm     of the residual: %.6g -> %.6g, %.4f of %s\n", first.norm_before, last.norm_after,
+              first.norm_before > 0 ? last.norm_after / first.norm_before : 0, cli_since_words(words, since));
+}
+
 static int report_text(const char *path, const broad_model *model, int all)
 {
     char size[64], names[256], line[256];
     const char *reason = broad_model_reason(model);
-    size_t layers = broad_model_layers(model);
     cli_format_bytes(size, sizeof size, file_bytes(path));
     cli_print("file     %s (%s)\n", path, size);
     cli_format_size(size, sizeof size, model);
@@ -243,11 +255,7 @@ static int report_text(const char *path, const broad_model *model, int all)
     if (cli_score_line(line, sizeof line, model)) cli_print("score    %s\n", line);
     cli_print_stages(model);
     cli_print_layers(model, all);
-    broad_layer first = {.size = sizeof first}, last = {.size = sizeof last};
-    if (layers && !cli_in_blocks(model) && !broad_model_layer(&first, model, 0) &&
-        !broad_model_layer(&last, model, layers - 1))
-        cli_print("norm     of the residual: %.6g -> %.6g, %.4f of the initial norm\n", first.norm_before,
-                  last.norm_after, first.norm_before > 0 ? last.norm_after / first.norm_before : 0);
+    print_norm(model);
     return BROAD_OK;
 }
 

@@ -99,6 +99,7 @@ static json_t *verify_json(const cli_training *page)
     cli_json_put(object, "layers", json_integer((json_int_t)page->verdict.layers));
     cli_json_put(object, "reached", cli_json_real(page->verdict.reached));
     cli_json_put(object, "product_bound", cli_json_real(page->verdict.product_bound));
+    cli_json_put(object, "since_layer", json_integer((json_int_t)page->verdict.since_layer));
     cli_json_put(object, "worst_norm_error", cli_json_real(page->verdict.worst_norm_error));
     cli_json_put(object, "reason", cli_json_text(page->verdict.reason));
     return object;

@@ -22,6 +22,7 @@ static int report_json(const cli_arguments *arguments, const broad_verdict *verd
     cli_json_put(object, "worst_norm_error", cli_json_real(verdict->worst_norm_error));
     cli_json_put(object, "product_bound", cli_json_real(verdict->product_bound));
     cli_json_put(object, "reached", cli_json_real(verdict->reached));
+    cli_json_put(object, "since_layer", json_integer((json_int_t)verdict->since_layer));
     cli_json_put(object, "reason", cli_json_text(verdict->reason));
     cli_json_put(object, "stored_groups", json_integer((json_int_t)verdict->stored_groups));
     cli_json_put(object, "stored_metric", json_boolean(verdict->stored_metric));
@@ -40,14 +41,14 @@ static void print_stored(const broad_verdict *verdict)
 
 static void report_text(const broad_verdict *verdict, const broad_model *model, size_t rows)
 {
-    char score[256];
+    char score[256], since[CLI_SINCE_BYTES];
     if (!verdict->holds) {
         cli_print("the certificate does NOT hold: %s\n", verdict->reason);
         return;
     }
     cli_print("the certificate holds: %zu layer%s checked on %zu rows\n", verdict->layers, cli_plural(verdict->layers),
               rows);
-    cli_print("  residual norm     %.6f of the initial norm\n", verdict->reached);
+    cli_print("  residual norm     %.6f of %s\n", verdict->reached, cli_since_words(since, verdict->since_layer));
     cli_print("  product of bounds %.6f, its upper limit\n", verdict->product_bound);
     if (cli_score_line(score, sizeof score, model)) cli_print("  score             %s\n", score);
     print_stored(verdict);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "run/show.h"
+
 enum { SHOWN_RIGHT = 4 };
 
 static long long whole(const json_t *object, const char *name)
@@ -103,11 +105,12 @@ static void print_commands(void)
 
 static void print_certificate(const json_t *check)
 {
+    char since[CLI_SINCE_BYTES];
     if (json_is_true(json_object_get(check, "holds")))
-        cli_print(
-            "certificate  holds: recomputed from %lld photos; residual norm %.4f of the initial norm, bound %.4f\n",
-            whole(check, "rows"), json_number_value(json_object_get(check, "reached")),
-            json_number_value(json_object_get(check, "product_bound")));
+        cli_print("certificate  holds: recomputed from %lld photos; residual norm %.4f of %s, bound %.4f\n",
+                  whole(check, "rows"), json_number_value(json_object_get(check, "reached")),
+                  cli_since_words(since, (size_t)whole(check, "since_layer")),
+                  json_number_value(json_object_get(check, "product_bound")));
     else cli_print("certificate  does NOT hold: %s\n", json_string_value(json_object_get(check, "reason")));
 }
 

@@ -232,7 +232,7 @@ void cli_training_settings(cli_output *output, const cli_training *training)
 static void put_verdict(cli_output *output, const cli_training *t)
 {
     const broad_verdict *v = &t->verdict;
-    char layers[64], seconds[32];
+    char layers[64], seconds[32], since[CLI_SINCE_BYTES];
     if (!t->verified) {
         put_plain(output, "not-checked");
         return;
@@ -246,7 +246,8 @@ static void put_verdict(cli_output *output, const cli_training *t)
     snprintf(seconds, sizeof seconds, "%.2f", t->verify_seconds);
     PART(output, "holds", "layers", layers, "rows",
          cli_number_of(&(cli_number){""}, broad_data_rows(t->train), "training row", "training rows"), "seconds",
-         seconds, "reached", cli_number_real(&(cli_number){""}, v->reached, 'g', 6), "bound",
+         seconds, "since", cli_since_words(since, v->since_layer), "reached",
+         cli_number_real(&(cli_number){""}, v->reached, 'g', 6), "bound",
          cli_number_real(&(cli_number){""}, v->product_bound, 'g', 6), "error",
          cli_number_real(&(cli_number){""}, v->worst_norm_error, 'g', 2));
 }

@@ -368,6 +368,24 @@ void cli_print_stages(const broad_model *model)
     }
 }
 
+const char *cli_since_words(char out[CLI_SINCE_BYTES], size_t since)
+{
+    if (since <= 1) return "the initial norm";
+    snprintf(out, CLI_SINCE_BYTES, "the norm when the rows last changed, before layer %zu", since);
+    return out;
+}
+
+size_t cli_since_layer(const broad_model *model)
+{
+    size_t since = broad_model_layers(model);
+    broad_layer last = {.size = sizeof last}, before = {.size = sizeof before};
+    if (!since || broad_model_layer(&last, model, since - 1)) return 0;
+    while (since > 1 && !broad_model_layer(&before, model, since - 2) && before.first_row == last.first_row &&
+           before.rows == last.rows)
+        since--;
+    return since;
+}
+
 /* ---- amounts ---- */
 
 static void format_amount(char *out, size_t bytes, double count, const char *const units[5])

@@ -40,6 +40,10 @@ void cli_print_layers(const broad_model *model, int all);
 /* The figures after each layer, broad_model_layers() of them; the table shows as many as that of the layers. */
 void cli_print_curve(const broad_curve_point *points, const broad_model *model);
 json_t *cli_curve_json(const broad_curve_point *points, const broad_model *model);
+/* The norm that the bounds count from: "the initial norm", or that before layer `since`, the first on the rows of the last. */
+enum { CLI_SINCE_BYTES = 80 };
+const char *cli_since_words(char out[CLI_SINCE_BYTES], size_t since);
+size_t cli_since_layer(const broad_model *model); /* that layer, from 1; 0: there is no layer */
 /* "layers 2-10: enhance, on rows 1-1000", one line per stage. */
 void cli_print_stages(const broad_model *model);
 json_t *cli_stages_json(const broad_model *model);

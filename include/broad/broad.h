@@ -1558,13 +1558,14 @@ typedef struct broad_verdict {
     size_t layers;           /* layers checked                                          */
     size_t failed_layer;     /* the first that fails, from 1; 0: none, or not a layer   */
     double worst_norm_error; /* largest relative difference from a recorded norm        */
-    double product_bound;    /* product of the bounds since rows were last added        */
-    double reached;          /* ||E_last|| / ||E|| at that point, recomputed            */
+    double product_bound;    /* product of the bounds from since_layer on               */
+    double reached;          /* ||E_last|| / ||E|| before that layer, recomputed        */
     char reason[512];        /* why it does not hold; "" if it does                     */
     /* What no seed gives, and is taken as it is stored: groups of feature nodes that an autoencoder fitted or that were
      * sampled at training rows, and the learned metric that nodes were drawn with. */
     size_t stored_groups;
     int stored_metric;
+    size_t since_layer; /* the first layer on the rows of the last: 1, or where rows last changed; 0: no layer */
 } broad_verdict;
 
 static inline void broad_verdict_init(broad_verdict *out) { broad_result_init(out, sizeof *out); }

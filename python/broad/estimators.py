@@ -39,8 +39,7 @@ class _WithEstimate:
         if estimator is None:
             return self.method
         if not estimator._has_estimate():
-            raise AttributeError("this model has no estimate of its error, which %s needs: fit it with loo='yes', with "
-                                 "joint weights or supervise='gcv'" % self.method.__name__)
+            raise AttributeError(estimator._no_estimate(self.method.__name__))
         return self.method.__get__(estimator, owner)
 
 
@@ -135,6 +134,16 @@ class _Broad(Exported):
             return True
         return options["loo"] != "no" and (options["weights"] == "joint" or options["supervise"] == "gcv")
 
+    def _no_estimate(self, method):
+        """Why there is none."""
+        model = self.__dict__.get("_model")
+        if model is not None and not model.layers:
+            why = ", as none explained the targets" if model.outcome == "stalled" else ""
+            return "this model has no layer%s, and so no estimate of its error, which %s needs (%s)" % (why, method,
+                                                                                                       model.reason)
+        return ("this model has no estimate of its error, which %s needs: fit it with loo='yes', with joint weights or "
+                "supervise='gcv'" % method)
+
     def _run(self, call, rows, *arguments, progress, more=()):
         """A call that trains, with progress shown where verbose says so."""
         shown = progress is None and self.verbose
@@ -164,7 +173,11 @@ class _Broad(Exported):
                     input_tags=InputTags(sparse=True, allow_nan=True))
 
     def __sklearn_is_fitted__(self):
-        return "_model" in self.__dict__
+        return "_model" in self.__dict__ or self._waits()
+
+    def _waits(self):
+        """There are rows, but of one class so far: they are trained on once there is a second."""
+        return "_model" not in self.__dict__ and "_kept" in self.__dict__
 
     def _fitted(self):
         if "_model" not in self.__dict__:
@@ -252,7 +265,6 @@ class _Broad(Exported):
             self._read_target(y)
         X = inputs.taken(X)
         if not fresh:
-            self._fitted()
             self._check_names(X)
             self._columns_count(X)
             columns = inputs.learn_columns(X)
@@ -285,8 +297,8 @@ class _Broad(Exported):
         return self
 
     def _given_growth(self, X, y, sample_weight, groups):
+        self._fitted()
         if X is None and y is None:
-            self._fitted()
             if "_kept" not in self.__dict__:
                 raise ValueError("the rows that the model was trained on are needed: X and y")
             return self._kept
@@ -314,16 +326,18 @@ class _Broad(Exported):
         return self
 
     def _partial(self, X, y, classes, sample_weight, progress):
-        first = "_model" not in self.__dict__
+        untrained = "_model" not in self.__dict__
+        first = untrained and not self._waits()
         more = self._given_rows(X, y, sample_weight, None, first)
         kept = self.__dict__.get("_kept")
         if not first and kept is None:
             raise ValueError("the rows that this model was trained on are not here: it was loaded. Learn new rows "
                              "together with the old ones by fit, or by 'broad learn' on the command line")
         rows = more if first else kept.joined(more)
-        known = None if first else self._known()
-        self._begin(rows, classes)
-        if first or rows.columns.categories or not self._is_known(more, known):
+        known = None if untrained else self._known()
+        if not self._begin(rows, classes):
+            pass
+        elif untrained or rows.columns.categories or not self._is_known(more, known):
             self._train(rows, progress)
         else:
             try:
@@ -369,9 +383,12 @@ class _Broad(Exported):
 
     @property
     def feature_importances_(self):
-        """How much the output moves with each column, as shares that add up to 1; equal ones where the nodes were drawn
-        without a learned metric."""
+        """How much the output moves with each column, as shares that add up to 1. Only where the nodes were drawn with a
+        learned metric: without one the network does not say which columns matter."""
         shares, out, at = self._fitted().relevance, [], 0
+        if shares is None:
+            raise AttributeError("feature_importances_: this network was drawn without a learned metric, and so does not say "
+                                 "which columns matter; shuffle them: sklearn.inspection.permutation_importance(model, X, y)")
         widths = {column: len(levels) for column, levels in self._categories}
         for column in range(self.n_features_in_):
             width = widths.get(column, 1)
@@ -477,6 +494,7 @@ class BroadClassifier(_Broad):
         return inputs.labels_of(y, type(self).__name__)
 
     def _begin(self, rows, classes):
+        """Whether there are the two classes that training needs; if not, others are known to come."""
         np = _np()
         found = np.unique(rows.target) if rows.target.dtype.kind != "O" else np.array(sorted(set(rows.target.tolist())),
                                                                                      dtype=object)
@@ -487,9 +505,12 @@ class BroadClassifier(_Broad):
             found = all_classes
         elif "_kept" in self.__dict__ and "classes_" in self.__dict__:
             found = np.unique(np.concatenate([self.classes_, found]))
-        if len(set(rows.target.tolist())) < 2:
-            raise ValueError("the rows have one class only, %r; at least two are needed" % rows.target[0])
+        seen = set(rows.target.tolist())
+        if not seen or len(found) < 2:
+            raise ValueError("the rows have %s; at least two are needed, or for partial_fit classes=, all that will come"
+                             % ("one class only, %r" % rows.target[0] if seen else "no class"))
         self.classes_ = found
+        return len(seen) > 1
 
     @staticmethod
     def _name(label):
@@ -561,12 +582,23 @@ class BroadClassifier(_Broad):
 
     def partial_fit(self, X, y, classes=None, sample_weight=None, *, progress=None):
         """Learns further rows: the network keeps its nodes, and its weights become those of all rows so far, which the
-        estimator keeps. classes: all that will come. Rows of a class that the network does not know train it anew."""
+        estimator keeps. classes: all that will come; as long as the rows so far are of one class, that one is predicted,
+        and there is no network yet. Rows of a class that the network does not know train it anew."""
         return self._partial(X, y, classes, sample_weight, progress)
+
+    def _only(self, X):
+        """For each row 1 for the one class that was seen so far, and 0 for the others."""
+        X = inputs.taken(X)
+        self._check_names(X)
+        columns = inputs.learn_columns(X)
+        self._columns_count(columns.x)
+        return _np().tile((self.classes_ == self._kept.target[0]).astype(float), (columns.x.shape[0], 1))
 
     def predict(self, X):
         """The class of each row."""
         np = _np()
+        if self._waits():
+            return self.classes_[self._only(X).argmax(axis=1)]
         scores = self._scores(X)
         numbers = np.empty(scores.shape[0], dtype=np.int64)
         self._model.classes(scores, numbers)
@@ -575,6 +607,8 @@ class BroadClassifier(_Broad):
     @_WithEstimate
     def predict_proba(self, X):
         """The probability of each class, in the order of classes_, calibrated by the model's estimate of its error."""
+        if self._waits():
+            return self._only(X)
         scores = self._scores(X)
         self._model.probabilities(scores, scores)
         return self._in_order(scores, 0.0)
@@ -586,7 +620,7 @@ class BroadClassifier(_Broad):
 
     def decision_function(self, X):
         """The score of each class; of two classes by how much that of the second is larger."""
-        scores = self._in_order(self._scores(X), -_np().inf)
+        scores = self._only(X) if self._waits() else self._in_order(self._scores(X), -_np().inf)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def score(self, X, y, sample_weight=None):
@@ -607,6 +641,7 @@ class BroadRegressor(_Broad):
     def _begin(self, rows, classes):
         self.n_outputs_ = 1 if rows.target.ndim == 1 else rows.target.shape[1]
         self._flat = rows.target.ndim == 1
+        return True
 
     def _target(self, rows):
         return {"values": _np().ascontiguousarray(rows.target, dtype=float).ravel()}
@@ -675,7 +710,7 @@ _DOC = """%s by broad learning.
     certificate_ : dict
         Norm, bound and test of every layer.
     feature_importances_ : ndarray
-        How much the output moves with each column.
+        How much the output moves with each column, where a metric was learned; without one an AttributeError.
     n_nodes_, n_layers_, outcome_
         Size of the network, and how training ended.
     """

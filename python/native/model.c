@@ -123,9 +123,10 @@ static PyObject *model_categories(const broad_model *model)
     return list;
 }
 
-/* The share of each input in the metric's diagonal; equal shares without a metric. */
+/* The share of each input in the metric's diagonal; None without a metric. */
 static PyObject *model_relevance(const broad_model *model)
 {
+    if (!broad_model_relevance_parts(model)) Py_RETURN_NONE;
     size_t count = broad_model_inputs(model);
     PyObject *list = PyList_New(0);
     for (size_t j = 0; list && j < count; j++) {
@@ -169,7 +170,7 @@ static PyObject *model_get(PyObject *self, void *closure)
 static PyGetSetDef getters[] = {GET("inputs", INPUTS, "names of the inputs"),
                                 GET("outputs", OUTPUTS, "names of the classes or targets"),
                                 GET("categories", CATEGORIES, "columns of categories and their levels"),
-                                GET("relevance", RELEVANCE, "share of each input in the learned metric"),
+                                GET("relevance", RELEVANCE, "share of each input in the learned metric, or None"),
                                 GET("kind", KIND, "kind of network"),
                                 GET("task", TASK, "classify or regress"),
                                 GET("outcome", OUTCOME, "how training ended"),

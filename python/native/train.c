@@ -140,8 +140,8 @@ PyObject *train_verify(PyObject *self, PyObject *arguments)
     call_begin(&c);
     int status = broad_verify(&v, model_of(self), data, &run);
     if (call_end(&c, status) < 0) return NULL;
-    return Py_BuildValue("{s:O,s:n,s:n,s:d,s:d,s:d,s:s}", "holds", v.holds ? Py_True : Py_False, "layers",
+    return Py_BuildValue("{s:O,s:n,s:n,s:d,s:d,s:d,s:n,s:s}", "holds", v.holds ? Py_True : Py_False, "layers",
                          (Py_ssize_t)v.layers, "failed_layer", (Py_ssize_t)v.failed_layer, "worst_norm_error",
-                         v.worst_norm_error, "product_bound", v.product_bound, "reached", v.reached, "reason",
-                         v.reason);
+                         v.worst_norm_error, "product_bound", v.product_bound, "reached", v.reached, "since_layer",
+                         (Py_ssize_t)v.since_layer, "reason", v.reason);
 }

@@ -56,6 +56,21 @@ class Bits(Case):
         small = np.arange(40, dtype=np.uint8).reshape(10, 4)
         np.testing.assert_array_equal(model.predict(small), model.predict(small.astype(float)))
 
+    def test_importances(self):
+        """Those of a learned metric, one for each column; without a metric there are none, rather than equal ones."""
+        random = np.random.default_rng(4)
+        x = random.normal(size=(800, 5))
+        y = np.sin(2 * x[:, 1]) + 0.1 * random.normal(size=800)
+        model = broad.BroadRegressor(**FAST).fit(x, y)
+        self.assertEqual(len(model.feature_importances_), 5)
+        self.assertAlmostEqual(model.feature_importances_.sum(), 1)
+        self.assertEqual(model.feature_importances_.argmax(), 1)
+        for words, rows in ({"preset": "paper", "features": (2, 10)}, 800), (FAST, 100):
+            plain = broad.BroadRegressor(**{"enhance": (10, 2), **words}).fit(x[:rows], y[:rows])
+            self.assertFalse(hasattr(plain, "feature_importances_"))
+            with self.assertRaisesRegex(AttributeError, "without a learned metric.*permutation_importance"):
+                plain.feature_importances_
+
     def test_weights(self):
         """Rows of weight 0 are no rows; rows in another order are the same rows."""
         x, y = blobs()
@@ -127,8 +142,6 @@ class Conventions(Case):
         frame.loc[3, "a"] = np.nan
         model = broad.BroadClassifier(**FAST).fit(frame, y)
         self.assertEqual(list(model.feature_names_in_), list(frame.columns))
-        self.assertEqual(len(model.feature_importances_), 6)
-        self.assertAlmostEqual(model.feature_importances_.sum(), 1)
         self.assertGreater(model.score(frame, y), 0.95)
         model.save(self.path("m.broad"))
         again = broad.load(self.path("m.broad"))
@@ -196,11 +209,21 @@ for made in (broad.BroadClassifier(), broad.BroadRegressor()):
 
 
 class Models(Case):
+    def test_without_a_layer(self):
+        """Inputs that never change: no layer is kept, and what was done is not advised again."""
+        for estimator, y, method in ((broad.BroadClassifier, np.arange(60) % 2, "predict_proba"),
+                                     (broad.BroadRegressor, np.arange(60) % 7 + 0.5, "predict_interval")):
+            model = estimator(loo="yes").fit(np.ones((60, 2)), y)
+            self.assertEqual(model.n_layers_, 0)
+            with self.assertRaisesRegex(AttributeError, "no layer, as none explained the targets.*%s needs .layer 1: no draw" % method):
+                getattr(model, method)
+
     def test_growth(self):
         x, y = wave(150)
         model = broad.BroadRegressor(**FAST).fit(x, y)
         nodes = model.n_nodes_
         self.assertTrue(model.verify(x, y)["holds"])
+        self.assertEqual(model.verify(x, y)["since_layer"], 1)
         self.assertFalse(model.verify(x, -y)["holds"])
         model.set_params(max_layers=None).add_enhancement(nodes=10, layers=2)
         self.assertEqual(model.n_nodes_, nodes + 20)
@@ -227,6 +250,32 @@ class Models(Case):
         values = wave(200)
         model = broad.BroadRegressor(**FAST).fit(values[0][:150], values[1][:150])
         self.assertEqual(model.partial_fit(values[0][150:], values[1][150:])._model.rows, 200)
+
+    def test_partial_fit_of_one_class_first(self):
+        """Rows of one class wait for a second; then the model is the one of all rows."""
+        x, y = blobs(240)
+        names = np.array(["a", "b", "c"])[y]
+        x, names = x[np.argsort(y, kind="stable")], names[np.argsort(y, kind="stable")]
+        with self.assertRaisesRegex(ValueError, "one class only.*classes="):
+            broad.BroadClassifier(**FAST).partial_fit(x[:20], names[:20])
+        model = broad.BroadClassifier(**FAST)
+        model.partial_fit(x[:20], names[:20], classes=["c", "a", "b"]).partial_fit(x[20:60], names[20:60])
+        self.assertTrue(model.__sklearn_is_fitted__())
+        self.assertEqual(list(model.predict(x[:7])), ["a"] * 7)
+        np.testing.assert_array_equal(model.predict_proba(x[:2]), [[1, 0, 0], [1, 0, 0]])
+        self.assertEqual((list(model.classes_), model.n_features_in_), (["a", "b", "c"], x.shape[1]))
+        with self.assertRaisesRegex(ValueError, "not fitted"):
+            model.add_enhancement(x[:60], names[:60])
+        with self.assertRaisesRegex(ValueError, "features"):
+            model.partial_fit(x[:, 1:], names)
+        with self.assertRaisesRegex(ValueError, "not in classes"):
+            model.partial_fit(x[:2], ["a", "z"], classes=["a", "b", "c"])
+        model = pickle.loads(pickle.dumps(model))
+        model.partial_fit(x[60:130], names[60:130])
+        whole = broad.BroadClassifier(**FAST).fit(x[:130], names[:130])
+        np.testing.assert_array_equal(model.predict(x), whole.predict(x))
+        self.assertEqual(model.predict_proba(x).shape, (240, 3))
+        self.assertGreater(model.partial_fit(x[130:], names[130:]).score(x, names), 0.85)
 
     def test_files_and_pickles(self):
         x, y = blobs()

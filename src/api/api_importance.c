@@ -47,6 +47,6 @@ size_t broad_model_suspect(const broad_model *model)
         if (model->importance[2 * c] > model->importance[2 * top]) top = c;
     for (size_t c = 0; c < count; c++)
         if (c != top) others += fmax(model->importance[2 * c], 0);
-    if (!count || model->importance[2 * count] < NEARLY_ALL) return count;
+    if (!count || model->importance[2 * count] < NEARLY_ALL || model->importance[2 * top] <= 0) return count;
     return others <= LITTLE * model->importance[2 * top] ? top : count;
 }

@@ -131,13 +131,25 @@ static void take_model_forms(reading *r)
                 broad__cell_format_of(broad__forms_find(&r->fields.forms, r->model_inputs[r->roles.index[c]]));
 }
 
+/* No input is left: what was told of the columns, from note `first` on, says why. */
+static int fail_left_out(const reading *r, size_t first)
+{
+    char text[sizeof((broad__failure *)0)->message];
+    int used = snprintf(text, sizeof text, "%s", broad_error_message());
+    for (size_t i = first; i < r->notes.count && used >= 0 && (size_t)used < sizeof text; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "; %s", r->notes.lines[i]);
+    return broad__fail(BROAD_BAD_DATA, "%s", text);
+}
+
 /* Looks at all of the file for what its columns hold. */
 static int profile(reading *r)
 {
+    size_t told = r->notes.count;
     r->profiled = 1;
     int status = broad__csv_profile(&r->roles, &r->csv, &r->notes);
-    if (status == BROAD_OK && !r->roles.modelled) status = broad__roles_renumber(&r->roles, &r->layout);
-    return status;
+    if (status < 0 || r->roles.modelled) return status;
+    status = broad__roles_renumber(&r->roles, &r->layout);
+    return status == BROAD_BAD_DATA ? fail_left_out(r, told) : status;
 }
 
 static int fill(reading *r, const broad__csv_request *request)

@@ -98,6 +98,22 @@ static int choose_task(broad_task *out, broad__parsed *parsed, const broad__targ
                        broad__text_quote(quoted, broad__text_of(facts->names[0])));
 }
 
+/* A target that is the same in all rows. */
+static int tell_constant(broad__notes *notes, const broad_data *table)
+{
+    broad__list list = {0};
+    for (size_t j = 0; j < table->outputs && table->rows > 1; j++) {
+        char value[32];
+        size_t i = 1;
+        while (i < table->rows && table->values[i * table->outputs + j] == table->values[j]) i++;
+        snprintf(value, sizeof value, "%.6g", table->values[j]);
+        if (i == table->rows) broad__list_add(&list, table->output_names[j], value);
+    }
+    if (!list.count) return BROAD_OK;
+    return broad__note(notes, "the same target in every row, so that there is nothing to learn about it: %s",
+                       broad__list_end(&list));
+}
+
 static int set_values(broad_data *table, broad__parsed *parsed, const broad__target_facts *facts,
                       const broad__columns *model)
 {
@@ -114,7 +130,7 @@ static int set_values(broad_data *table, broad__parsed *parsed, const broad__tar
     table->outputs = outputs;
     table->values = parsed->targets.values;
     parsed->targets.values = NULL;
-    return BROAD_OK;
+    return model ? BROAD_OK : tell_constant(facts->notes, table);
 }
 
 /* The different labels of the rows; *borrowed: the texts belong to `parsed`. */
@@ -129,6 +145,22 @@ static int find_labels(broad__distinct *out, int *borrowed, broad__parsed *parse
     if (dictionary->labels_over) out->count = BROAD__CLASSES_MAX + 1;
     cells->ids = NULL;
     return BROAD_OK;
+}
+
+/* Words among numbers that hardly repeat are more likely mistakes than classes: nine in ten are numbers, and more than half of
+ * all differ. */
+static int tell_words(const broad__parsed *parsed, const broad__target_facts *facts, size_t classes)
+{
+    char where[BROAD__WHERE_BYTES], quoted[BROAD__QUOTE_BYTES], name[BROAD__QUOTE_BYTES];
+    size_t words = parsed->targets.words, rows = parsed->rows;
+    if (!words || 10 * words > rows || 2 * classes <= rows) return BROAD_OK;
+    return broad__note(facts->notes,
+                       "%s: %s in the target %s is not a number, so that its values became %zu classes, though %zu of "
+                       "%zu are numbers; if they are meant as numbers, correct it%s and set option task to regress",
+                       broad__parsed_where(where, parsed, parsed->targets.first_word),
+                       broad__text_quote(quoted, parsed->targets.word),
+                       broad__text_quote(name, broad__text_of(facts->names[0])), classes, rows - words, rows,
+                       words > 1 ? " and the others" : "");
 }
 
 static int set_classes(broad_data *table, broad__parsed *parsed, const broad__target_facts *facts,
@@ -153,7 +185,9 @@ static int set_classes(broad_data *table, broad__parsed *parsed, const broad__ta
     const char *name = model && model->target_name ? model->target_name : facts->names[0];
     table->target_name = broad__copy_text(name);
     if (!table->target_name) return BROAD_NO_MEMORY;
-    return model ? BROAD_OK : broad__tidy_labels(facts->notes, table->output_names, table->outputs);
+    if (model) return BROAD_OK;
+    if (options->task == BROAD_TASK_AUTO) status = tell_words(parsed, facts, table->outputs);
+    return status < 0 ? status : broad__tidy_labels(facts->notes, table->output_names, table->outputs);
 }
 
 int broad__targets_set(broad_data *table, broad__parsed *parsed, const broad__target_facts *facts,

@@ -249,6 +249,54 @@ class Report(Grown):
         self.assertIn("layer 5: data, on rows 1-180", text)
 
 
+class Since(Grown):
+    """What the norm is compared with, once the rows have changed: the norm before the first layer on the last rows."""
+
+    def check(self, model, data, since):
+        layers = self.ok("info", model, "--json").json["layers"]
+        reached = layers[-1]["norm_after"] / layers[since - 1]["norm_before"]
+        bound = math.prod(layer["bound"] for layer in layers[since - 1:])
+        found = self.ok("verify", model, *data, "--json").json
+        self.assertEqual(found["since_layer"], since)
+        self.assertAlmostEqual(found["reached"], reached, places=9)
+        self.assertAlmostEqual(found["product_bound"], bound, places=12)
+        words = "the norm when the rows last changed, before layer %d\n" % since if since > 1 else "the initial norm\n"
+        self.assertIn("%.6f of %s" % (found["reached"], words), self.ok("verify", model, *data).out)
+        self.assertIn("%.6g -> %.6g, %.4f of %s" % (layers[since - 1]["norm_before"], layers[-1]["norm_after"], reached, words),
+                      self.ok("info", model).out)
+
+    def test_learn_and_grow(self):
+        model = self.fit("learned", "--enhance", "10x3", *PAPER)
+        self.check(model, [self.data], 1)
+        self.ok("learn", model, self.more, "--with", self.data, "--enhance", "10x2", "-q")
+        self.check(model, [self.data, self.more], 4)
+        self.grow(model, "--enhance", "20", data=[self.data, self.more])
+        self.check(model, [self.data, self.more], 4)
+
+    def test_forgetful(self):
+        model = self.fit("forgetful", "--enhance", "10x3", *PAPER)
+        self.ok("learn", model, self.more, "--forgetful", "-q")
+        self.check(model, [self.data, self.more], 4)
+        self.grow(model, "--enhance", "20", data=[self.data, self.more])
+        self.check(model, [self.data, self.more], 5)
+
+    def test_new_classes(self):
+        model, more = self.fit("classes", "--enhance", "10x3", *PAPER), self.write("dog.csv", shifted(60, 7, ("ant", "dog")))
+        self.ok("learn", model, more, "--with", self.data, "--new-classes", "-q")
+        self.grow(model, "--enhance", "20", data=[self.data, more])
+        layers = self.ok("info", model, "--json").json["layers"]
+        rows = [(layer["first_row"], layer["rows"]) for layer in layers]
+        self.check(model, [self.data, more], rows.index(rows[-1]) + 1)
+
+    def test_page(self):
+        model = self.fit("paged", "--enhance", "10x3", *PAPER)
+        self.ok("learn", model, self.more, "--with", self.data, "-q")
+        html = self.path("paged.html")
+        found = self.ok("report", model, self.data, self.more, "--training", "-o", html, "--json").json
+        self.assertEqual(found["verify"]["since_layer"], 4)
+        self.assertIn("as a part of the norm when the rows last changed, before layer 4<", self.read("paged.html").decode())
+
+
 class StopRules(Grown):
     def run_until(self, *rule, words=(), data=None):
         report = self.ok("fit", data or self.data, "-o", self.path("m"), "--enhance", "10x30", "--json", *PAPER, *words,

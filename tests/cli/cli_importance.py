@@ -79,6 +79,19 @@ class Importance(Case):
         honest = self.write("honest.csv", table(["a", "b", "kind"], [row[:2] + row[3:] for row in rows]))
         self.assertNotIn("explains the target", self.ok("fit", honest, "-o", self.path("h.broad"), *SMALL).err)
 
+    def test_a_target_that_never_changes(self):
+        """Nothing explains it: no column is suspected, and a note says what it is. 0.1 is no binary fraction: means are rounded."""
+        rng = random.Random(5)
+        for value in ("5.5", "0.1", "0"):
+            data = self.write("same.csv", table(["a", "b", "y"], [["%.4f" % rng.random(), "%.4f" % rng.random(), value]
+                                                                  for _ in range(100)]))
+            done = self.ok("fit", data, "-o", self.path("s.broad"), *SMALL)
+            self.assertNotIn("explains the target", done.err)
+            self.assertNotIn("--ignore", done.err)
+            self.assertIn("the same target in every row, so that there is nothing to learn about it: 'y' (%s)" % value, done.err)
+            self.assertIn("the same target", self.ok("data", data, "--json").json["notes"][0])
+            self.assertNotIn("the same target", self.ok("eval", self.path("s.broad"), data).err)
+
     def test_same_for_any_number_of_threads(self):
         rng = random.Random(4)
         rows = [["%.4f" % v for v in (a, b, a * b)] for a, b in ((rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(150))]

@@ -274,6 +274,42 @@ class Columns(Case):
         self.assertIn("faults.csv:31: 5 cells, but line 1 has 4", result.err)
         self.assertNotIn("separator", result.err.splitlines()[0])
 
+    def test_slips_among_dates(self):
+        """A day that does not exist is a mistake with a place, as a word among numbers is; in a later file, too."""
+        days = ["2024-%02d-%02d" % (1 + i // 28, 1 + i % 28) for i in range(100)]
+        rows = ["%s,%d" % (day, 3 * i % 17) for i, day in enumerate(days)]
+        good = self.write("days.csv", "d,y\n" + "\n".join(rows) + "\n")
+        rows[40] = "2024-02-30,5"
+        data = self.write("slip.csv", "d,y\n" + "\n".join(rows) + "\n")
+        for command in ("fit", data, "-o", self.path("no.broad")), ("data", data):
+            self.fails(65, "slip.csv:42:1: '2024-02-30' is not a date (column 'd'); ", *command)
+        self.assertIn("became days", self.ok("fit", good, "-o", self.path("days.broad")).err)
+        self.fails(65, "slip.csv:42:1: '2024-02-30' is not a date (column 'd'), but the model was trained on dates there",
+                   "predict", self.path("days.broad"), data)
+        same = self.write("same.csv", "d,y\n" + "".join("2024-05-%02d,%d\n" % (1 + i % 3, i % 17) for i in range(300)) +
+                          "2024-05-40,5\n")
+        self.fails(65, "same.csv:302:1: '2024-05-40' is not a date", "data", same)
+
+    def test_words_among_the_targets(self):
+        """More than 1 % of words make classes of numbers; that is said, unless the numbers are few and so may be classes."""
+        def table(name, value):
+            cells = ["oops" if i % 40 == 20 else value(i) for i in range(205)]
+            return self.write(name, "x,y\n" + "".join("%d,%s\n" % (i, cell) for i, cell in enumerate(cells)))
+        data = table("words.csv", lambda i: "%.2f" % (i / 7))
+        note = "words.csv:22: 'oops' in the target 'y' is not a number, so that its values became 201 classes, though 200 of 205 are " \
+               "numbers; if they are meant as numbers, correct it and the others and set "
+        self.assertIn(note + "--task to regress", self.ok("fit", data, "-o", self.path("w.broad"), "--features", "2x5",
+                                                           "--enhance", "10x1", "--importance", "no").err)
+        self.assertTrue(any(note in line for line in self.ok("data", data, "--json").json["notes"]))
+        for quiet in (["data", data, "--task", "classify"], ["data", table("few.csv", lambda i: str(i % 5))]):
+            self.assertNotIn("is not a number", str(self.ok(*quiet, "--json").json["notes"]))
+
+    def test_why_no_input_is_left(self):
+        words = ["%s %d" % (word, i) for i in range(20) for word in ("red", "blue")]
+        data = self.write("words.csv", "w,e,y\n" + "".join("%s,,%d\n" % (w, i % 7) for i, w in enumerate(words)))
+        self.fails(65, "no input column is left: 3 columns, of which 1 target; left out, as no row has a value: column 'e'; "
+                   "left out, as it differs in every row: column 'w'; --inputs takes it back", "fit", data)
+
     def test_two_values(self):
         rows = ["%d,%d" % (i % 7, i % 7 > 3) for i in range(40)]
         data = self.write("two.csv", "x,y\n" + "\n".join(rows) + "\n")

@@ -344,6 +344,16 @@ class Refusals(Fitted):
         self.fails(2, "this model predicts classes", "predict", self.classes, self.answers, "--interval", "0.9")
         self.fails(2, "this model predicts classes", "eval", self.classes, self.answers, "--interval", "0.9")
 
+    def test_without_a_layer(self):
+        """What was done is not advised again: the inputs never change, so that no layer was kept."""
+        for words, targets in (["--proba"], "ab"), (["--interval", "0.9"], ["1.5", "2.5", "4"]):
+            rows = self.write("same.csv", "a,b,y\n" + "".join("1,2,%s\n" % targets[i % len(targets)] for i in range(60)))
+            fitted = self.ok("fit", rows, "--loo", "yes", "-o", self.path("s.broad"), "--json").json
+            self.assertEqual(fitted["layers"], [])
+            result = self.fails(2, "this model has no layer, as none explained the targets, and so no estimate of its error (layer 1: "
+                                "no draw", "predict", self.path("s.broad"), rows, *words)
+            self.assertNotIn("--loo", result.err)
+
     def test_levels(self):
         for level in ("0", "1", "90", "-0.5", "nan", "", "x", "0.9x"):
             for command in ("predict", "eval"):

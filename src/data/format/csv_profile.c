@@ -233,7 +233,9 @@ static broad__cell_format format_with_model(const profile *p, size_t c)
 
 static int is_truth(const column *k) { return k->values && k->truth == k->values && k->truth_words; }
 
-static int is_date(const column *k) { return k->values && (k->day == k->values || k->month == k->values); }
+static size_t date_cells(const column *k) { return k->day > k->month ? k->day : k->month; }
+
+static int is_date(const column *k) { return k->values && date_cells(k) == k->values; }
 
 static broad__form date_form(const column *k, char separator)
 {
@@ -242,12 +244,16 @@ static broad__form date_form(const column *k, char separator)
     return separator == ',' ? BROAD__FORM_DATE_MONTH : BROAD__FORM_DATE_DAY;
 }
 
-/* Numbers with a few slips among them: nine in ten are numbers, and more than half of the cells differ. */
+/* Cells of one kind with a few slips among them: nine in ten are good, and more than half of all differ. */
+static int has_slips(const column *k, size_t good)
+{
+    if (broad__cell_slips(k->values - good, k->values)) return 1;
+    return k->values >= FEW_ROWS && 10 * good >= 9 * k->values && 2 * k->different.count > k->compared_values;
+}
+
 static int is_number_with_slips(const column *k, broad__cell_format format)
 {
-    size_t numbers = number_cells(k, format);
-    if (broad__cell_slips(k->values - numbers, k->values)) return 1;
-    return k->values >= FEW_ROWS && 10 * numbers >= 9 * k->values && 2 * k->different.count > k->compared_values;
+    return has_slips(k, number_cells(k, format));
 }
 
 typedef enum verdict {
@@ -286,7 +292,7 @@ static verdict judge(profile *p, size_t c)
     }
     if (!k->values) return EMPTY;
     if (is_truth(k)) format->form = BROAD__FORM_TRUTH;
-    else if (is_date(k)) format->form = date_form(k, p->csv->separator);
+    else if (is_date(k) || has_slips(k, date_cells(k))) format->form = date_form(k, p->csv->separator);
     if (format->form != BROAD__FORM_NUMBER) return KEEP;
     *format = number_format(p, k);
     if (number_cells(k, *format) == k->values) return judge_numbers(p, c);

@@ -63,19 +63,21 @@ static int fail_number(const broad__filler *f, const char *at, size_t column, br
         return broad__fail(BROAD_BAD_DATA, "%s:%zu:%zu: %s is infinite or too large%s; correct it or remove the row",
                            csv->name, line, column + 1, quoted, note);
     int comma = memchr(cell.bytes, ',', cell.count) != NULL;
+    broad__form form = f->work->roles->formats[column].form;
+    const char *what = form == BROAD__FORM_NUMBER || form == BROAD__FORM_TRUTH ? "number" : "date";
     if (f->work->roles->modelled)
-        return broad__fail(
-            BROAD_BAD_DATA, "%s:%zu:%zu: %s is not a number%s, but the model was trained on numbers there; %s",
-            csv->name, line, column + 1, quoted, note, comma ? "write numbers with a decimal point" : "correct it");
+        return broad__fail(BROAD_BAD_DATA, "%s:%zu:%zu: %s is not a %s%s, but the model was trained on %ss there; %s",
+                           csv->name, line, column + 1, quoted, what, note, what,
+                           comma ? "write numbers with a decimal point" : "correct it");
     char name[BROAD__QUOTE_BYTES];
     if (csv->names) broad__text_quote(name, broad__text_of(csv->names[column]));
     else snprintf(name, sizeof name, "%zu", column + 1);
     return broad__fail(BROAD_BAD_DATA,
-                       "%s:%zu:%zu: %s is not a number%s; %sgive option categorical %s if the column holds "
+                       "%s:%zu:%zu: %s is not a %s%s; %sgive option categorical %s if the column holds "
                        "categories, option target if it is the target, option group if it names groups; otherwise "
-                       "convert it to numbers or remove it",
-                       csv->name, line, column + 1, quoted, note,
-                       comma ? "write numbers with a decimal point, or " : "", name);
+                       "convert it to %ss or remove it",
+                       csv->name, line, column + 1, quoted, what, note,
+                       comma ? "write numbers with a decimal point, or " : "", name, what);
 }
 
 static int fill_weight(broad__filler *f, const char *at, size_t row, size_t column, broad__text cell)

@@ -4,8 +4,12 @@
 #include "metric/calibration.h"
 #include "metric/spread.h"
 
-static int fail_no_estimate(void)
+static int fail_no_estimate(const broad__confidence *confidence)
 {
+    if (!confidence->layers)
+        return broad__fail(BROAD_USAGE, "this model has no layer%s, and so no estimate of its error (%s)",
+                           confidence->outcome == BROAD_OUTCOME_STALLED ? ", as none explained the targets" : "",
+                           confidence->reason);
     return broad__fail(
         BROAD_USAGE,
         "this model has no estimate of its error: fit it with option loo yes, or a chain with option supervise gcv");
@@ -14,15 +18,18 @@ static int fail_no_estimate(void)
 broad__confidence broad__confidence_of(const broad_model *model)
 {
     const broad__estimate *e = &model->estimate;
-    return (broad__confidence){model->task,
-                               model->outputs,
-                               e->rows,
-                               e->residual_count,
-                               e->calibration,
-                               e->residuals,
-                               e->spread ? e->spread_count : 0,
-                               e->spread,
-                               e->limits};
+    return (broad__confidence){.task = model->task,
+                               .outputs = model->outputs,
+                               .rows = e->rows,
+                               .residual_count = e->residual_count,
+                               .calibration = e->calibration,
+                               .residuals = e->residuals,
+                               .spread_count = e->spread ? e->spread_count : 0,
+                               .spread = e->spread,
+                               .limits = e->limits,
+                               .layers = model->layer_count,
+                               .outcome = model->outcome,
+                               .reason = model->reason};
 }
 
 int broad__probabilities(double *out, const broad__confidence *confidence, const double *scores, size_t rows)
@@ -30,7 +37,7 @@ int broad__probabilities(double *out, const broad__confidence *confidence, const
     if (confidence->task != BROAD_TASK_CLASSIFY)
         return broad__fail(BROAD_USAGE, "probabilities are for classes, and this model predicts numbers; "
                                         "numbers have intervals");
-    if (!confidence->rows) return fail_no_estimate();
+    if (!confidence->rows) return fail_no_estimate(confidence);
     broad__calibrated(out, scores, rows, confidence->outputs, confidence->calibration);
     return BROAD_OK;
 }
@@ -40,7 +47,7 @@ static int check_has_intervals(const broad__confidence *confidence)
     if (confidence->task != BROAD_TASK_REGRESS)
         return broad__fail(BROAD_USAGE, "intervals are for numbers, and this model predicts classes; "
                                         "classes have probabilities");
-    return confidence->rows ? BROAD_OK : fail_no_estimate();
+    return confidence->rows ? BROAD_OK : fail_no_estimate(confidence);
 }
 
 /* Of one output. */

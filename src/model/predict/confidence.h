@@ -13,6 +13,9 @@ typedef struct broad__confidence {
     const double *calibration, *residuals;
     size_t spread_count;           /* 0: one width for all rows */
     const double *spread, *limits; /* NULL: none; as in broad__estimate */
+    size_t layers;                 /* none: then there is no estimate either */
+    broad_outcome outcome;         /* how training ended, and why */
+    const char *reason;
 } broad__confidence;
 
 broad__confidence broad__confidence_of(const broad_model *model); /* points into the model */

@@ -1,5 +1,6 @@
 #include "model/train/importance.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -69,7 +70,7 @@ static int fit_small(broad_model **out, const broad_data *rows, const importance
     return status;
 }
 
-/* Targets and their spread; no spread: an output says nothing, and is left out. */
+/* Targets and their spread, without what rounding of the mean makes; no spread: an output says nothing, and is left out. */
 static void set_targets(half *h)
 {
     size_t rows = h->rows->rows, outputs = h->rows->outputs;
@@ -78,7 +79,7 @@ static void set_targets(half *h)
         double mean = 0, square = 0;
         for (size_t i = 0; i < rows; i++) mean += h->targets[i * outputs + j] / (double)rows;
         for (size_t i = 0; i < rows; i++) square += pow(h->targets[i * outputs + j] - mean, 2);
-        h->spread[j] = square;
+        h->spread[j] = square > (double)rows * pow((double)rows * DBL_EPSILON * mean, 2) ? square : 0;
     }
 }
 

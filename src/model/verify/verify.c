@@ -117,14 +117,16 @@ static int check_product(broad__verification *v, double norm, int holds)
         const broad__certificate *c = &model->layers[j].certificate;
         if (broad__verify_new_rows(model, j)) {
             verdict->product_bound = 1;
+            verdict->since_layer = j + 1;
             first = c->norm_before;
         }
         verdict->product_bound *= broad__verify_ratio_bound(c);
     }
     verdict->reached = first > 0 ? norm / first : 0;
     if (!holds || verdict->reached <= verdict->product_bound * (1 + BROAD__TOLERANCE) + BROAD__FLOOR) return holds;
-    return broad__refuse(verdict, 0, "the norm fell to %.9g of the first, the product of the bounds is %.9g",
-                         verdict->reached, verdict->product_bound);
+    return broad__refuse(verdict, 0,
+                         "from layer %zu on the norm fell to %.9g of what it was, the product of the bounds is %.9g",
+                         verdict->since_layer, verdict->reached, verdict->product_bound);
 }
 
 /* What is taken as it is stored. */
