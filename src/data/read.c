@@ -33,6 +33,7 @@ typedef struct reading {
     const char **field_names; /* their names, if they are not the inputs' */
     size_t *model_inputs;     /* of each column: the first of the model's inputs that it stands for */
     size_t rows;              /* that it should have; 0: the file with the inputs */
+    int tidy;                 /* a file of labels: its numbers may be written as those of the inputs may */
     int divided;              /* each rank of the call reads its own rows */
     broad__spill *spill;      /* where the table lies, if it has been read already */
     broad__source source;
@@ -147,7 +148,7 @@ static int profile(reading *r)
     size_t told = r->notes.count;
     r->profiled = 1;
     int status = broad__csv_profile(&r->roles, &r->csv, &r->notes);
-    if (status < 0 || r->roles.modelled) return status;
+    if (status < 0 || r->roles.modelled || r->rows) return status;
     status = broad__roles_renumber(&r->roles, &r->layout);
     return status == BROAD_BAD_DATA ? fail_left_out(r, told) : status;
 }
@@ -162,7 +163,7 @@ static int fill(reading *r, const broad__csv_request *request)
  * before it is read. */
 static int fill_as_found(reading *r, const broad__csv_request *request)
 {
-    int automatic = r->roles.automatic || r->roles.modelled, status = BROAD_OK;
+    int automatic = r->roles.automatic || r->roles.modelled || r->tidy, status = BROAD_OK;
     if (automatic && broad__csv_unusual(&r->csv, &r->roles)) status = profile(r);
     if (status < 0) return status;
     status = fill(r, request);
@@ -415,6 +416,7 @@ static broad__source_maps mapped_files(const reading *r)
 static int read_labels(broad_data *table, const reading *inputs)
 {
     reading r = {.options = inputs->options, .model = inputs->model, .rows = table->rows, .spill = table->spill};
+    r.tidy = strcmp(inputs->format, "csv") != 0 || inputs->roles.automatic || inputs->roles.modelled;
     int status = set_fields(&r);
     if (status == BROAD_OK)
         status = broad__source_open(&r.source, r.options->labels, r.options->memory, mapped_files(&r));
@@ -422,6 +424,8 @@ static int read_labels(broad_data *table, const reading *inputs)
     if (status == BROAD_OK && r.parsed.rows != table->rows)
         status = broad__fail(BROAD_BAD_DATA, "%s has %zu rows, %s has %zu: each row needs its target", r.source.name,
                              r.parsed.rows, inputs->source.name, table->rows);
+    for (size_t i = 0; status == BROAD_OK && !r.model && i < r.notes.count; i++)
+        status = broad__note(&table->notes, "%s", r.notes.lines[i]);
     if (status == BROAD_OK) status = set_targets(table, &r);
     reading_clear(&r);
     return status;

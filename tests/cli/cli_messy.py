@@ -236,6 +236,26 @@ class Titles(Case):
             self.assertEqual(any("may be the same" in note for note in notes), alike, (a, b))
 
 
+class Labels(Case):
+    def test_numbers_of_a_spreadsheet(self):
+        """A file of targets alone is read as they would be beside the inputs, and what was done is said."""
+        values = [i * i % 11 + i / 8 for i in range(60)]
+        inputs = self.write("inputs.csv", "a;b\n" + "".join("%d;%d\n" % (i, i % 7) for i in range(60)))
+        labels = self.path("labels.csv")
+        with open(labels, "w", encoding="cp1252", newline="") as file:
+            file.write("Gr\u00f6\u00dfe\r\n" + "".join("%s\r\n" % german(value, 3) for value in values))
+        words = [inputs, "--labels", labels, "--separator", ";"]
+        told = self.ok("data", *words, "--json").json
+        self.assertEqual(told["task"], "regress")
+        self.assertAlmostEqual(told["targets"][0]["mean"], sum(values) / 60)
+        self.assertEqual(told["notes"], ["the file is not UTF-8 text; it was read as Windows-1252 (Latin-1)",
+                                         "numbers with a decimal comma: column 'Gr\u00f6\u00dfe'"])
+        self.assertEqual(self.ok("data", *words, "--categorical", "none", "--json").json["task"], "classify")
+        model = self.path("labels.broad")
+        self.ok("fit", *words, *SMALL, "-o", model)
+        self.ok("verify", model, *words)
+
+
 class Columns(Case):
     def setUp(self):
         rng = random.Random(3)
