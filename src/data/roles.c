@@ -436,10 +436,10 @@ static int roles_by_name(broad__roles *out, const broad__layout *layout, const b
 
 static int fail_width(const broad__layout *layout, const broad__columns *model, size_t targets)
 {
-    return broad__fail(BROAD_BAD_DATA,
-                       "%s: %zu columns; the model needs %zu inputs, or %zu columns with the target%s%s", layout->file,
-                       layout->columns, model->inputs, model->inputs + targets, targets == 1 ? "" : "s",
-                       model->weight_name ? ", besides its column of weights" : "");
+    return broad__fail(
+        BROAD_BAD_DATA, "%s: %zu column%s; the model needs %zu input%s, or %zu columns with the target%s%s",
+        layout->file, layout->columns, layout->columns == 1 ? "" : "s", model->inputs, model->inputs == 1 ? "" : "s",
+        model->inputs + targets, targets == 1 ? "" : "s", model->weight_name ? ", besides its column of weights" : "");
 }
 
 /* The number, from 1, that stands for a column in a model whose file had no names; 0: none. */
