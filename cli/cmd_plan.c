@@ -400,8 +400,9 @@ static void show_text(const planned *p)
     print_ranks(p);
     cli_print("memory   %s for the table", table);
     if (p->part.divided) cli_print(", of which a rank holds %s", own);
-    cli_print("; %s for nodes and residuals%s", rows, p->part.divided ? " of a rank, " : "\n");
-    if (p->part.divided) cli_print("%s for its sums; %s while it looks for copies\n", sums, all);
+    cli_print("; %s for nodes and residuals", rows);
+    if (p->part.divided) cli_print(" of a rank, %s for its sums; %s while it looks for copies", sums, all);
+    putchar('\n');
     print_card(p);
     print_time(p);
 }

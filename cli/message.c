@@ -36,26 +36,54 @@ void cli_put_plain(FILE *to, const char *text, size_t left, const char *keep)
     }
 }
 
-static void put_formatted(FILE *to, const char *format, va_list list, const char *keep)
+static void put_formatted(FILE *to, const char *format, va_list list)
 {
     char *text = NULL;
     if (vasprintf(&text, format, list) < 0) return;
-    cli_put_plain(to, text, strlen(text), keep);
+    cli_put_plain(to, text, strlen(text), "");
     free(text);
+}
+
+/* The text with tabs in the place of the format's line ends; those of the values stay. */
+static char *without_line_ends(const char *format, va_list list)
+{
+    char *changed = strdup(format), *text = NULL;
+    for (char *at = changed; at && (at = strchr(at, '\n'));) *at = '\t';
+    if (!changed || vasprintf(&text, changed, list) < 0) text = NULL;
+    free(changed);
+    return text;
+}
+
+/* Where it differs from the text without them, there is a line end of the format. */
+static void put_lines(const char *text, const char *changed)
+{
+    size_t count = strlen(text);
+    for (size_t at = 0, end; at <= count; at = end + 1) {
+        for (end = at; end < count && text[end] == changed[end];) end++;
+        cli_put_plain(stdout, text + at, end - at, "");
+        if (end < count) fputc('\n', stdout);
+    }
 }
 
 void cli_print(const char *format, ...)
 {
-    va_list list;
+    va_list list, again;
+    char *text = NULL;
     va_start(list, format);
-    put_formatted(stdout, format, list, "\n");
+    va_copy(again, list);
+    char *changed = without_line_ends(format, again);
+    if (changed && vasprintf(&text, format, list) < 0) text = NULL;
+    if (changed && text) put_lines(text, changed);
+    va_end(again);
     va_end(list);
+    free(changed);
+    free(text);
 }
 
 void cli_say_list(const char *format, va_list list)
 {
     fputs("broad: ", stderr);
-    put_formatted(stderr, format, list, "");
+    put_formatted(stderr, format, list);
     fputc('\n', stderr);
 }
 

@@ -12,7 +12,8 @@ int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 
 
 /*
  * Names, labels and messages come from files of unknown origin. In what is printed below, control characters and bytes
- * that are not UTF-8 appear as \x1b, so that no file can send commands to a terminal. Lines end as the format says.
+ * that are not UTF-8 appear as \x1b, so that no file can send commands to a terminal. Lines end where the format says, and nowhere
+ * else.
  */
 
 /* `left` bytes of text; control characters among `keep` pass. */

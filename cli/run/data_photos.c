@@ -385,8 +385,8 @@ static void print_contradictions(const data_photos *p, size_t shown)
     for (size_t i = 0; i < facts->contradictions && i < shown; i++)
         for (size_t k = 0; k < 2; k++) {
             size_t row = facts->pairs[i][k];
-            cli_print("%s%s (%s)%s", k ? " and " : "  ", name_of(p, row),
-                      broad_data_output_name(p->data, broad_data_class(p->data, row)), k ? "\n" : "");
+            cli_print(k ? " and %s (%s)\n" : "  %s (%s)", name_of(p, row),
+                      broad_data_output_name(p->data, broad_data_class(p->data, row)));
         }
     if (facts->contradictions > shown) cli_print("  and %zu more\n", facts->contradictions - shown);
 }

@@ -389,7 +389,8 @@ static void print_next(const cli_run *run, const char *const *paths, size_t coun
         fputs("\n         ", lines);
         put_refit(lines, run);
     }
-    if (fclose(lines) == 0) cli_print("%s\n", text);
+    if (fclose(lines) == 0) cli_put_plain(stdout, text, bytes, "\n");
+    putchar('\n');
     free(text);
 }
 

@@ -116,6 +116,14 @@ static int make_file(const char *folder)
 
 static void fail_place(const broad__spill *spill, size_t wanted, int error)
 {
+    if (error == ENOMEM) { /* of mmap: a folder on another disk would not help */
+        broad__fail(
+            BROAD_NO_MEMORY,
+            "out of memory: %.1f MB more do not fit in the addresses that this process may use; raise the limit "
+            "(ulimit -v)",
+            (double)wanted / 1e6);
+        return;
+    }
     char text[128], room[64] = "";
     struct statvfs facts;
     if (statvfs(spill->folder, &facts) == 0)

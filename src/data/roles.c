@@ -472,8 +472,9 @@ static int fail_width(const broad__layout *layout, const broad__columns *model, 
     if (layout->columns > model->inputs + targets)
         remedy = model->named ? "; remove the others, or add the header of the training file" : "; remove the others";
     return broad__fail(BROAD_BAD_DATA,
-                       "%s: %zu columns; the model needs %zu inputs, or %zu columns with the target%s%s%s%s",
-                       layout->file, layout->columns, model->inputs, model->inputs + targets, targets == 1 ? "" : "s",
+                       "%s: %zu column%s; the model needs %zu input%s, or %zu columns with the target%s%s%s%s",
+                       layout->file, layout->columns, layout->columns == 1 ? "" : "s", model->inputs,
+                       model->inputs == 1 ? "" : "s", model->inputs + targets, targets == 1 ? "" : "s",
                        model->weight_name ? ", besides its column of weights" : "", whole, remedy);
 }
 

@@ -155,6 +155,27 @@ static void test_places(void **state)
     free(before);
 }
 
+/* Where addresses are short and not the disk, TMPDIR is no remedy. */
+static void test_addresses(void **state)
+{
+    (void)state;
+    if (HELPER_SANITIZED) skip(); /* a sanitizer has mapped more than any limit */
+    broad__spill *spill;
+    struct rlimit before, limit;
+    assert_ok(broad__spill_open(&spill, 1));
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    limit = before;
+    limit.rlim_cur = (rlim_t)16 << 20;
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+    void *bytes = broad__spill_alloc(spill, (size_t)64 << 20, 1);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_null(bytes);
+    assert_non_null(strstr(broad_error_message(), "67.1 MB more"));
+    assert_non_null(strstr(broad_error_message(), "ulimit -v"));
+    assert_null(strstr(broad_error_message(), "TMPDIR"));
+    broad__spill_close(spill);
+}
+
 /* Files without a name leave nothing in the folder. */
 static void test_tmpfs(void **state)
 {
@@ -177,8 +198,9 @@ static void test_tmpfs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_resident), cmocka_unit_test(test_neighbours), cmocka_unit_test(test_none),
-        cmocka_unit_test(test_threads),  cmocka_unit_test(test_places),     cmocka_unit_test(test_tmpfs),
+        cmocka_unit_test(test_resident),  cmocka_unit_test(test_neighbours), cmocka_unit_test(test_none),
+        cmocka_unit_test(test_threads),   cmocka_unit_test(test_places),     cmocka_unit_test(test_tmpfs),
+        cmocka_unit_test(test_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -324,6 +324,24 @@ class Columns(Case):
         for quiet in (["data", data, "--task", "classify"], ["data", table("few.csv", lambda i: str(i % 5))]):
             self.assertNotIn("is not a number", str(self.ok(*quiet, "--json").json["notes"]))
 
+    def test_line_ends_in_names(self):
+        """A level, a class and a column with line ends stay on one line of what is printed."""
+        rows = "".join('%d,"%s","%s"\n' % (7 * i % 31, ["red\nhot", "blue"][i // 2 % 2], ["so\r\nso", "good"][i % 2]) for i in range(90))
+        data, model = self.write("ends.csv", '"a\nb",k,y\n' + rows), self.path("ends.broad")
+        fitted = self.ok("fit", data, "-o", model, "--features", "2x5", "--enhance", "10x1").out
+        info = self.ok("info", model).out
+        for text in fitted, info:
+            for line in text.splitlines():
+                self.assertNotRegex(line, r"^(b|hot|so)\b")
+        for shown in (r"red\x0ahot", r"so\x0d\x0aso", r"a\x0ab"):
+            self.assertIn(shown, info)
+
+    def test_one_is_no_plural(self):
+        self.ok("fit", self.write("two.csv", "1,2\n2,4\n3,5\n4,7\n"), "-o", self.path("two.broad"), "--preset", "paper",
+                "--features", "2x2", "--enhance", "2x2")
+        self.fails(65, "3 columns; the model needs 1 input, or 2 columns", "predict", self.path("two.broad"),
+                   self.write("three.csv", "1,2,3\n2,4,4\n"))
+
     def test_why_no_input_is_left(self):
         words = ["%s %d" % (word, i) for i in range(20) for word in ("red", "blue")]
         data = self.write("words.csv", "w,e,y\n" + "".join("%s,,%d\n" % (w, i % 7) for i, w in enumerate(words)))
