@@ -56,44 +56,66 @@ double broad__detail(const double *details, size_t output, size_t which)
     return value < 0 ? (double)NAN : value;
 }
 
-/* Of values, those that are NaN left out. */
-typedef struct average {
-    double sum, count;
-} average;
-
-static void average_add(average *own, double value)
+static size_t count_defined(const double *details, size_t classes, size_t which)
 {
-    if (isnan(value)) return;
-    own->sum += value;
-    own->count++;
+    size_t defined = 0;
+    for (size_t c = 0; c < classes; c++) defined += (size_t)!isnan(broad__detail(details, c, which));
+    return defined;
 }
 
-static double average_of(const average *own) { return own->count > 0 ? own->sum / own->count : (double)NAN; }
-
+/* Mean over the classes for which it is defined; NaN: none. */
 static double mean_detail(const double *details, size_t classes, size_t which)
 {
-    average all = {0};
-    for (size_t c = 0; c < classes; c++) average_add(&all, broad__detail(details, c, which));
-    return average_of(&all);
+    size_t defined = count_defined(details, classes, which);
+    double sum = 0;
+    for (size_t c = 0; c < classes; c++) {
+        double value = broad__detail(details, c, which);
+        if (!isnan(value)) sum += value;
+    }
+    return defined ? sum / (double)defined : (double)NAN;
 }
 
+/* The same; each class adds its part, which differs in the last bits, and is what stored models were told. */
+static double mean_of_parts(const double *details, size_t classes, size_t which)
+{
+    size_t defined = count_defined(details, classes, which);
+    double part = 1 / (double)defined, sum = 0;
+    for (size_t c = 0; c < classes; c++) {
+        double value = broad__detail(details, c, which);
+        if (!isnan(value)) sum += part * value;
+    }
+    return defined ? sum : (double)NAN;
+}
+
+/* Of false verdicts among the rows that are, and are not, of a class. */
 static void measure_rates(broad_metrics *out, size_t positive)
 {
-    average false_positive = {0}, false_negative = {0};
+    size_t present = 0, absent = 0;
     for (size_t k = 0; k < out->classes; k++) {
-        if (out->classes == 2 && k != positive) continue;
         counts c = count_class(out, k);
-        average_add(&false_positive, rate(c.false_positive, c.false_positive + c.true_negative));
-        average_add(&false_negative, rate(c.false_negative, c.false_negative + c.true_positive));
+        if (out->classes == 2 && k != positive) continue;
+        present += c.false_negative + c.true_positive > 0;
+        absent += c.false_positive + c.true_negative > 0;
     }
-    out->false_positive = or_zero(average_of(&false_positive));
-    out->false_negative = or_zero(average_of(&false_negative));
+    out->false_positive = out->false_negative = 0;
+    for (size_t k = 0; k < out->classes; k++) {
+        counts c = count_class(out, k);
+        if (out->classes == 2 && k != positive) continue;
+        if (absent)
+            out->false_positive +=
+                1 / (double)absent * or_zero(rate(c.false_positive, c.false_positive + c.true_negative));
+        if (present)
+            out->false_negative +=
+                1 / (double)present * or_zero(rate(c.false_negative, c.false_negative + c.true_positive));
+    }
 }
 
 /* Two classes: of the positive one; more: the mean. */
 static double pool(const double *details, size_t classes, size_t positive, size_t which)
 {
-    return classes == 2 ? broad__detail(details, positive, which) : mean_detail(details, classes, which);
+    int area = which == BROAD__DETAIL_ROC || which == BROAD__DETAIL_PR;
+    if (classes == 2) return broad__detail(details, positive, which);
+    return area ? mean_detail(details, classes, which) : mean_of_parts(details, classes, which);
 }
 
 void broad__metrics_pool(broad_metrics *out, const double *details, size_t classes, size_t positive)
