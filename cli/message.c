@@ -48,7 +48,7 @@ static void put_formatted(FILE *to, const char *format, va_list list)
 static char *without_line_ends(const char *format, va_list list)
 {
     char *changed = strdup(format), *text = NULL;
-    for (char *at = changed; at && (at = strchr(at, '\n'));) *at = '\t';
+    for (char *at = changed ? strchr(changed, '\n') : NULL; at; at = strchr(at, '\n')) *at = '\t';
     if (!changed || vasprintf(&text, changed, list) < 0) text = NULL;
     free(changed);
     return text;

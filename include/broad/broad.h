@@ -26,7 +26,8 @@
  *  - Nothing is printed, no signal handler is installed, the process is never ended.
  *  - Running out of memory is always reported as BROAD_NO_MEMORY.
  *  - Results have the same bits for any number of threads, in a program as in the command-line tool.
- *  - fork() is safe at any time: the child may use every handle it inherits (an inherited trainer runs on one thread).
+ *  - fork() is safe at any time: the child may use every handle it inherits (an inherited trainer runs on one thread). One that
+ *    was born in a progress function may make calls of its own there, but must not return from it: end it with _exit().
  *
  * Threads and lifetimes. Different handles may be used by different threads at the same time without precautions. Of
  * one handle:
@@ -363,7 +364,7 @@ typedef int (*broad_progress_function)(const broad_progress *progress, void *con
  *
  * Its functions are called on the thread that made the call. Each returns 0, or another number if it failed, which ends the
  * call with BROAD_IO; a process that fails alone must end the others itself, since they wait for it. The library copies
- * nothing of the struct: it must stay as it is as long as a trainer or a call uses it. broad_mpi_comm() of <broad/mpi.h>
+ * nothing of the struct: it must stay as it is as long as a trainer or a call uses it. broad_mpi_open() of <broad/mpi.h>
  * fills one in for MPI.
  */
 typedef struct broad_comm {
@@ -973,7 +974,8 @@ BROAD_API double broad_model_class_weight(const broad_model *model, size_t outpu
 BROAD_API int broad_model_json(char **out, const broad_model *model);
 
 /* The settings it was trained with, without those of the run alone (threads, memory, progress, stop rules). `out` is
- * initialised options; its texts belong to the model. */
+ * initialised options; its texts belong to the model. class_weight, positive and normal are NULL: what they came to is told by
+ * broad_model_class_weight(), broad_model_positive() and broad_model_normal(). */
 BROAD_API int broad_model_settings(broad_options *out, const broad_model *model);
 BROAD_API int broad_model_is_compact(const broad_model *model); /* 1: it was loaded from a BROAD_FILE_COMPACT file */
 
@@ -1466,8 +1468,8 @@ typedef struct broad_stats broad_stats;
 
 BROAD_API int broad_stats_new(broad_stats **out, const broad_model *model, const broad_data *training,
                               const broad_run_options *run);
-/* Adds rows and solves every layer of the model again. After BROAD_INTERRUPTED the model is as it was, and the sums, which
- * some of the rows may have entered, can only be freed. */
+/* Adds rows and solves every layer of the model again. After BROAD_INTERRUPTED, and where memory ran out, the model is as it was,
+ * and the sums, which some of the rows may have entered, can only be freed. */
 BROAD_API int broad_stats_learn(broad_stats *stats, broad_model *model, const broad_data *rows,
                                 const broad_run_options *run);
 BROAD_API int broad_stats_save(const broad_stats *stats, const char *path);

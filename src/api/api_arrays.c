@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/labels.h"
+#include "data/places.h"
 #include "data/table.h"
 #include "data/text.h"
 
@@ -28,6 +29,9 @@ static int check_layout(broad_arrays *arrays)
 {
     if (!arrays->rows || !arrays->inputs || !arrays->x)
         return broad__fail(BROAD_USAGE, "broad_arrays needs rows, inputs and x");
+    if (arrays->inputs > BROAD__COLUMNS_MAX)
+        return broad__fail(BROAD_USAGE, "broad_arrays: %zu inputs; at most %d are allowed", arrays->inputs,
+                           BROAD__COLUMNS_MAX);
     if ((unsigned)arrays->type > BROAD_NUMBER_UINT8)
         return broad__fail(BROAD_USAGE, "broad_arrays: type %d is none of broad_number", (int)arrays->type);
     if ((unsigned)arrays->missing > BROAD_MISSING_MEAN)
@@ -49,6 +53,9 @@ static int check_targets(const broad_arrays *arrays)
         return broad__fail(BROAD_USAGE, "broad_arrays: give one of labels, classes and values");
     if (arrays->values && !arrays->outputs)
         return broad__fail(BROAD_USAGE, "broad_arrays: values need outputs, the number of their columns");
+    if (arrays->values && arrays->outputs > BROAD__COLUMNS_MAX)
+        return broad__fail(BROAD_USAGE, "broad_arrays: %zu outputs; at most %d are allowed", arrays->outputs,
+                           BROAD__COLUMNS_MAX);
     return BROAD_OK;
 }
 
@@ -316,8 +323,8 @@ static int fill_table(broad_data *table, const broad_arrays *arrays)
 
 int broad_data_from_arrays(broad_data **out, const broad_arrays *arrays)
 {
+    if (out) *out = NULL;
     if (!out || !arrays) return broad__missing_argument("broad_data_from_arrays");
-    *out = NULL;
     broad_arrays full = {.size = sizeof full};
     int status = broad__options_take(&full, sizeof full, arrays, "broad_arrays");
     if (status == BROAD_OK) status = check_layout(&full);

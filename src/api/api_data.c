@@ -59,8 +59,8 @@ static int read_watched(broad_data **out, const char *path, const broad_read_opt
 
 int broad_data_read(broad_data **out, const char *path, const broad_read_options *options)
 {
+    if (out) *out = NULL;
     if (!out || !path) return broad__missing_argument("broad_data_read");
-    *out = NULL;
     broad_read_options full;
     broad_read_options_init(&full);
     int status = broad__options_take(&full, sizeof full, options, "broad_read_options");
@@ -190,8 +190,8 @@ static int group_like_model(broad_data *view, size_t **made, const broad_model *
 
 int broad_data_training_part(broad_data **out, const broad_data *data, const broad_model *model)
 {
+    if (out) *out = NULL;
     if (!out || !data || !model) return broad__missing_argument("broad_data_training_part");
-    *out = NULL;
     broad_data view = *data, *test = NULL;
     size_t *groups = NULL;
     int status = group_like_model(&view, &groups, model, 0);
@@ -218,8 +218,8 @@ static void give_classes(broad_data *view, const broad_model *model, const size_
 
 int broad_data_assign(broad_data **out, const broad_data *data, const broad_model *model, const size_t *classes)
 {
+    if (out) *out = NULL;
     if (!out || !data || !model) return broad__missing_argument("broad_data_assign");
-    *out = NULL;
     broad_data view = *data;
     size_t *groups = NULL;
     if (classes && model->task != BROAD_TASK_CLASSIFY)
@@ -237,8 +237,8 @@ int broad_data_assign(broad_data **out, const broad_data *data, const broad_mode
 
 int broad_data_pick(broad_data **out, const broad_data *data, const size_t *rows, size_t count)
 {
+    if (out) *out = NULL;
     if (!out || !data || !rows) return broad__missing_argument("broad_data_pick");
-    *out = NULL;
     if (!count) return broad__fail(BROAD_USAGE, "broad_data_pick: no rows are given");
     for (size_t i = 0; i < count; i++)
         if (rows[i] >= data->rows)
@@ -249,8 +249,8 @@ int broad_data_pick(broad_data **out, const broad_data *data, const size_t *rows
 
 int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b)
 {
+    if (out) *out = NULL;
     if (!out || !a || !b) return broad__missing_argument("broad_data_append");
-    *out = NULL;
     return broad__table_append(out, a, b);
 }
 

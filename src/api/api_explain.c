@@ -6,8 +6,8 @@
 
 int broad_explainer_open(broad_explainer **out, const broad_model *model)
 {
+    if (out) *out = NULL;
     if (!out || !model) return broad__missing_argument("broad_explainer_open");
-    *out = NULL;
     return broad__explainer_open(out, model);
 }
 

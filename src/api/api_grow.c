@@ -26,8 +26,8 @@ static int opened(broad_trainer **out, int status)
 
 int broad_trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options)
 {
+    if (out) *out = NULL;
     if (!out || !data || !options) return broad__missing_argument("broad_trainer_open");
-    *out = NULL;
     broad_options full;
     int status = broad__training_options_take(&full, options);
     if (status < 0) return status;
@@ -39,8 +39,8 @@ int broad_trainer_open(broad_trainer **out, const broad_data *data, const broad_
 int broad_trainer_resume(broad_trainer **out, const broad_model *model, const broad_data *data,
                          const broad_options *run, broad_resume how)
 {
+    if (out) *out = NULL;
     if (!out || !model || !run) return broad__missing_argument("broad_trainer_resume");
-    *out = NULL;
     broad_options full;
     int status = broad__training_options_take(&full, run);
     if (status < 0) return status;
@@ -137,8 +137,8 @@ void broad_trainer_close(broad_model **out, broad_trainer *trainer)
 
 int broad_fit(broad_model **out, broad_seconds *out_seconds, const broad_data *data, const broad_options *options)
 {
+    if (out) *out = NULL;
     if (!out || !data || !options) return broad__missing_argument("broad_fit");
-    *out = NULL;
     broad_options full;
     broad_trainer *trainer = NULL;
     int status = broad__training_options_take(&full, options);
@@ -160,8 +160,8 @@ int broad_fit(broad_model **out, broad_seconds *out_seconds, const broad_data *d
 int broad_stats_new(broad_stats **out, const broad_model *model, const broad_data *training,
                     const broad_run_options *run)
 {
+    if (out) *out = NULL;
     if (!out || !model || !training) return broad__missing_argument("broad_stats_new");
-    *out = NULL;
     broad__call call;
     int status = broad__call_begin(&call, "stats", run);
     if (status < 0) return status;
@@ -192,8 +192,8 @@ int broad_stats_save(const broad_stats *stats, const char *path)
 
 int broad_stats_load(broad_stats **out, const char *path, const broad_model *model)
 {
+    if (out) *out = NULL;
     if (!out || !path || !model) return broad__missing_argument("broad_stats_load");
-    *out = NULL;
     return broad__stats_load(out, path, model);
 }
 

@@ -49,8 +49,8 @@ static int read_photos(broad_data **out, const char *const *paths, size_t count,
 
 int broad_data_read_photos(broad_data **out, const char *const *paths, size_t count, const broad_read_options *options)
 {
+    if (out) *out = NULL;
     if (!out || !paths) return broad__missing_argument("broad_data_read_photos");
-    *out = NULL;
     broad_read_options full;
     broad_read_options_init(&full);
     int status = broad__options_take(&full, sizeof full, options, "broad_read_options");
@@ -157,12 +157,14 @@ int broad_photos_choose(broad_map_choice *out, const broad_data *data, const bro
 
 int broad_photos_narrow(broad_data **out, const broad_data *data, unsigned maps)
 {
+    if (out) *out = NULL;
     if (!out || !data) return broad__missing_argument("broad_photos_narrow");
     return broad__table_narrow(out, data, maps);
 }
 
 int broad_photos_project(broad_data **out, const broad_data *data, size_t components, const broad_data *like)
 {
+    if (out) *out = NULL;
     if (!out || !data) return broad__missing_argument("broad_photos_project");
     if (!like)
         return broad__table_project(out, data, components ? components : broad__projection_components(data->rows), NULL,

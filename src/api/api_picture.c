@@ -101,6 +101,7 @@ int broad_picture_decode(broad_picture **out, const void *bytes, size_t count, s
 
 int broad_picture_jpeg(void **out, size_t *out_bytes, const broad_picture *picture, int quality)
 {
+    if (out) *out = NULL;
     if (!out || !out_bytes || !picture) return broad__missing_argument("broad_picture_jpeg");
     return broad__write_jpeg(out, out_bytes, &picture->image, quality);
 }
@@ -121,6 +122,7 @@ int broad_picture_thumbnail(void **out, size_t *out_bytes, const broad_picture *
 
 int broad_picture_png(void **out, size_t *out_bytes, const broad_picture *picture)
 {
+    if (out) *out = NULL;
     if (!out || !out_bytes || !picture) return broad__missing_argument("broad_picture_png");
     return broad__write_png(out, out_bytes, &picture->image);
 }

@@ -11,22 +11,22 @@ enum { ALIGNMENT = 64 }; /* of the working area; a caller's scratch may have any
 
 int broad_predictor_load(broad_predictor **out, const char *path)
 {
+    if (out) *out = NULL;
     if (!out || !path) return broad__missing_argument("broad_predictor_load");
-    *out = NULL;
     return broad__store_load_predictor(out, path);
 }
 
 int broad_predictor_from_memory(broad_predictor **out, const void *bytes, size_t count)
 {
+    if (out) *out = NULL;
     if (!out || !bytes) return broad__missing_argument("broad_predictor_from_memory");
-    *out = NULL;
     return broad__store_predictor(out, bytes, count);
 }
 
 int broad_predictor_from_model(broad_predictor **out, const broad_model *model)
 {
+    if (out) *out = NULL;
     if (!out || !model) return broad__missing_argument("broad_predictor_from_model");
-    *out = NULL;
     return broad__predictor_make(out, model, NULL);
 }
 

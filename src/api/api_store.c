@@ -15,8 +15,8 @@ int broad_model_save(const broad_model *model, const char *path, broad_file file
 
 int broad_model_load(broad_model **out, const char *path)
 {
+    if (out) *out = NULL;
     if (!out || !path) return broad__missing_argument("broad_model_load");
-    *out = NULL;
     broad__profile_span span = broad__profile_start();
     int status = broad__store_load(out, path);
     broad__profile_stop(span, BROAD__STAGE_LOAD, 0, broad__file_bytes(path));
@@ -25,21 +25,21 @@ int broad_model_load(broad_model **out, const char *path)
 
 int broad_model_to_memory(void **out, size_t *out_bytes, const broad_model *model, broad_file file)
 {
+    if (out) *out = NULL;
     if (!out || !out_bytes || !model) return broad__missing_argument("broad_model_to_memory");
-    *out = NULL;
     return broad__store_encode(out, out_bytes, model, file == BROAD_FILE_COMPACT);
 }
 
 int broad_model_from_memory(broad_model **out, const void *bytes, size_t count)
 {
+    if (out) *out = NULL;
     if (!out || !bytes) return broad__missing_argument("broad_model_from_memory");
-    *out = NULL;
     return broad__store_decode(out, bytes, count);
 }
 
 int broad_model_json(char **out, const broad_model *model)
 {
+    if (out) *out = NULL;
     if (!out || !model) return broad__missing_argument("broad_model_json");
-    *out = NULL;
     return broad__store_json(out, model);
 }

@@ -18,8 +18,8 @@ struct broad_viewer {
 
 int broad_viewer_open(broad_viewer **out, const broad_model *model)
 {
+    if (out) *out = NULL;
     if (!out || !model) return broad__missing_argument("broad_viewer_open");
-    *out = NULL;
     if (!model->photo.maps) return broad__fail(BROAD_USAGE, "the model was not trained on photos");
     broad_viewer *viewer = broad__alloc(sizeof *viewer);
     if (!viewer) return BROAD_NO_MEMORY;

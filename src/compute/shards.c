@@ -1,6 +1,6 @@
 #include "compute/shards.h"
 
-static size_t block_count(size_t rows) { return (rows + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS; }
+static size_t block_count(size_t rows) { return rows / BROAD__BLOCK_ROWS + (rows % BROAD__BLOCK_ROWS != 0); }
 
 size_t broad__shard_count(size_t rows)
 {

@@ -97,8 +97,8 @@ static void put_certificate(broad__draft *to, const broad_model *model)
 
 static void put(broad__onnx_graph *graph, const char *key, broad__draft *value)
 {
-    if (value->status && !graph->metadata.status) graph->metadata.status = value->status;
-    else broad__onnx_metadata(graph, key, value->bytes);
+    if (!value->status) broad__onnx_metadata(graph, key, value->bytes);
+    else if (!graph->metadata.status) graph->metadata.status = value->status;
     broad__draft_clear(value);
 }
 

@@ -191,6 +191,9 @@ static void bad_arrays_are_refused(void **state)
     assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_USAGE, "broad_number");
     arrays = arrays_of(x, BROAD_NUMBER_DOUBLE, 2, 1);
     assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_USAGE, "row stride");
+    arrays = arrays_of(x, BROAD_NUMBER_DOUBLE, 0, 0);
+    arrays.inputs = SIZE_MAX; /* refused before anything is counted */
+    assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_USAGE, "inputs; at most 4194304 are allowed");
     assert_null(data);
 }
 

@@ -122,7 +122,9 @@ static void walk_data(broad_data *data)
     REFUSED(broad_data_read, &out, NULL, NULL);
     REFUSED(broad_data_read_photos, NULL, NULL, 0, NULL);
     REFUSED(broad_data_read_photos, &out, paths, 1, NULL);
+    out = (broad_data *)&row; /* a handle is NULL after a failure, whatever it was */
     REFUSED(broad_data_from_arrays, &out, NULL);
+    assert_null(out);
     REFUSED(broad_data_from_arrays, NULL, NULL);
     COMES_BACK(broad_data_free, NULL);
     IS(0, broad_data_rows, NULL);
@@ -398,6 +400,10 @@ static void walk_rest(const broad_model *model, const broad_data *data)
     COMES_BACK(broad_stats_free, NULL);
     REFUSED(broad_plan_run, NULL, &options, NULL, 1, 1, 1);
     REFUSED(broad_plan_ranks, NULL, &options, 1, 1, 1, 1);
+    COMES_BACK(broad_plan_ranks, &(broad_ranks_plan){.size = sizeof(broad_ranks_plan)}, &options, SIZE_MAX, 1, 1, 4);
+    assert_fails(
+        broad_plan_ranks(&(broad_ranks_plan){.size = sizeof(broad_ranks_plan)}, &options, 1000, 1, 1, SIZE_MAX),
+        BROAD_USAGE, "at most 4294967295 ranks");
     REFUSED(broad_plan_ranks, &(broad_ranks_plan){.size = sizeof(broad_ranks_plan)}, NULL, 1, 1, 1, 1);
     REFUSED(broad_verify, NULL, model, data, NULL);
     REFUSED(broad_profile_open, NULL);

@@ -145,6 +145,7 @@ int broad__plan_ranks(broad_ranks_plan *out, const broad_options *options, size_
 {
     broad_plan plan;
     if (!ranks) return broad__fail(BROAD_USAGE, "a plan needs at least one rank");
+    if (ranks > UINT32_MAX) return broad__fail(BROAD_USAGE, "a plan is for at most %u ranks", UINT32_MAX);
     int status = broad__plan_run(&plan, options, NULL, rows, inputs, outputs);
     if (status < 0) return status;
     broad__sizes s = broad__plan_sizes(options, NULL, rows, inputs, outputs);

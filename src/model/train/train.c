@@ -50,7 +50,7 @@ static void drop_unsolved(broad_trainer *t)
 }
 
 /* Layers of a chain stand by themselves. Joint weights are solved at the end for all layers and rows together: an increment
- * that is stopped before that is undone. */
+ * that is stopped or fails before that is undone. */
 static int keep_before(broad_trainer *t)
 {
     broad__fitting fitting = broad__fitting_of(&t->model->settings);
@@ -58,7 +58,7 @@ static int keep_before(broad_trainer *t)
     broad_model_free(t->before);
     t->before = NULL;
     if (!t->model->layer_count || fitting == BROAD__FIT_CHAIN || fitting == BROAD__FIT_WINDOW) return BROAD_OK;
-    return t->run.progress ? broad__model_copy(&t->before, t->model) : BROAD_OK;
+    return broad__model_copy(&t->before, t->model);
 }
 
 static void go_back(broad_trainer *t)
@@ -114,8 +114,9 @@ int broad__trainer_finish(broad_trainer *t, int status)
     if (status == BROAD_OK) status = broad__outputs_finish(t);
     int nothing = t->model->outcome == BROAD_OUTCOME_STOPPED && t->model->layer_count == 0;
     status = status == BROAD_OK && nothing ? broad__watch_stop() : broad__watch_check(status);
-    if (status < 0 && !solved(t->model)) drop_unsolved(t);
+    if (status < 0 && !t->before && !solved(t->model)) drop_unsolved(t);
     if (status == BROAD_INTERRUPTED) status = end_stopped(t);
+    else if (status < 0 && t->before) go_back(t);
     if (status == BROAD_OK && t->nodes_wanted && t->model->outcome == BROAD_OUTCOME_COMPLETE)
         status = broad__model_outcome(t->model, BROAD_OUTCOME_TIME_LIMIT, "the time allowed %zu of %zu feature nodes",
                                       broad__model_feature_nodes(t->model, t->model->group_count), t->nodes_wanted);
