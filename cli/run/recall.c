@@ -518,15 +518,16 @@ static int fate_text(char *out, size_t bytes, const cli_recall *recall, cli_fate
 
 void cli_recall_note_held_out(const cli_recall *recall)
 {
-    static const char *const what[] = {[CLI_FATE_GONE] = "is gone and no longer tested on",
-                                       [CLI_FATE_CHANGED] = "has changed since the model was trained",
-                                       [CLI_FATE_RELABELLED] = "has another label now, which counts in the test"};
+    static const char *const what[] = {[CLI_FATE_GONE] = "gone and no longer tested on",
+                                       [CLI_FATE_CHANGED] = "changed since the model was trained",
+                                       [CLI_FATE_RELABELLED] = "another label now, which counts in the test"};
     for (size_t fate = 0; fate < sizeof what / sizeof *what; fate++) {
         naming names = {0};
         if (!what[fate]) continue;
         name_fate(&names, recall, (cli_fate)fate, 1);
         if (names.count)
-            cli_note(recall->arguments, "of the held-out photos, %zu %s: %s", names.count, what[fate], names.text);
+            cli_note(recall->arguments, "of the held-out photos, %zu %s %s: %s", names.count,
+                     fate == CLI_FATE_GONE ? is_are(names.count) : has_have(names.count), what[fate], names.text);
     }
 }
 

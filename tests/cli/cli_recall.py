@@ -133,6 +133,9 @@ class Photos(Pictures):
         self.assertEqual(told["photos"]["remembered"]["held_out"],
                          {"gone": [dusty[0]], "changed": [dusty[1]], "relabelled": ["panels/Dusty/was_clean.jpg"]})
         self.assertEqual((told["test"]["rows"], told["rows"], told["photos"]["remembered"]["gone"]), (11, 29, []))
+        self.ok("undo", "m.broad")
+        os.remove(dusty[2])
+        self.assertIn("of the held-out photos, 2 are gone", self.ok("eval", "m.broad", "panels", "--part", "test").err)
 
     def test_only_a_label_has_changed(self):
         train, _ = self.trained()
